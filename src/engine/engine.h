@@ -1,0 +1,41 @@
+/* engine.h - the only layer that sees every stage: schedule, compile, cache, allocate, launch. */
+#ifndef UN_ENGINE_ENGINE_H
+#define UN_ENGINE_ENGINE_H
+
+#include "device/device.h"
+#include "rewrite/rewrite.h"
+
+typedef struct un__engine un__engine;      /* one per world: devices, caches, storage of buffers; thread-safe */
+
+typedef struct un__engine_stats {
+  uint64_t kernels_launched, kernels_compiled, schedule_hits, schedule_misses, artifact_hits;
+  size_t bytes_live, bytes_peak;
+} un__engine_stats;
+
+un_status un__engine_create(un__world *w, un__engine **out, un__err *err);
+void un__engine_destroy(un__engine *e);
+un__engine_stats un__engine_stats_of(un__engine *e);
+
+/* Opens (or finds) a device by name: "cpu", "interp", "null". */
+un_status un__engine_device(un__engine *e, const char *name, int *out_device, un__err *err);
+const un__device *un__engine_device_at(un__engine *e, int device);
+int un__engine_device_count(un__engine *e);
+
+/* Storage behind BUFFER serials. Copied in, or borrowed until the node dies. */
+un_status un__engine_buffer_from(un__engine *e, int device, int64_t serial, const void *data, size_t size, bool borrow,
+                                 un__err *err);
+un_status un__engine_buffer_read(un__engine *e, int64_t serial, void *dst, size_t size, un__err *err);
+
+/* Realises tensors of the persistent graph (they are pinned by the caller for the call): out[i] is a BUFFER node with
+ * the value of tensors[i] in storage. Called without the world's lock and outside an epoch. */
+un_status un__engine_realize(un__engine *e, un__session *s, const un_uop *const *tensors, uint32_t n,
+                             int device, uint32_t licences, const un_uop **out, un__err *err);
+
+/* What would run, as text: for un_print_tree and `unir show`. */
+typedef enum un__show { UN__SHOW_TENSOR, UN__SHOW_SCHEDULE, UN__SHOW_KERNEL, UN__SHOW_OPT, UN__SHOW_LINEAR, UN__SHOW_SOURCE,
+                        UN__SHOW_ASM } un__show;
+typedef struct un__show_options { un__show stage; bool text; bool why; bool notes; int device; uint32_t licences; } un__show_options;
+un_status un__engine_show(un__engine *e, un__graph *ws, const un_uop *root, const un__show_options *opt,
+                          un__strbuf *out, un__err *err);
+
+#endif

@@ -1,0 +1,24 @@
+/* interp.h - the reference: runs graphs without generating code. */
+#ifndef UN_INTERP_INTERP_H
+#define UN_INTERP_INTERP_H
+
+#include "device/device.h"
+#include "uop/eval.h"
+#include "uop/graph.h"
+
+/* A dense row-major tensor of the interpreter; elements in storage form. */
+typedef struct un__itensor { un__dtype dtype; uint32_t rank; int64_t dim[UN__MAX_RANK]; void *data; } un__itensor;
+
+/* Evaluates tensor-stage nodes: BUFFER slot i reads inputs[i]; results are allocated (un__free data). */
+un_status un__interp_tensor(const un_uop *const *roots, uint32_t nroots, const un__itensor *inputs, uint32_t ninputs,
+                            un__itensor *out, un__err *err);
+
+/* Executes a kernel at stage kernel or linear for one task, checking every access against PARAM sizes (an access out of
+ * bounds is UN_ERR_INTERNAL with the node). sizes are in elements. */
+un_status un__interp_kernel(const un_uop *kernel, void *const *args, const int64_t *sizes, uint32_t nargs,
+                            const int64_t *vars, int64_t task, un__err *err);
+
+/* The device "interp": artifacts are .un text of linear kernels. */
+un_status un__interp_open(un__device **out, un__err *err);
+
+#endif

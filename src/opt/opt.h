@@ -1,0 +1,25 @@
+/* opt.h - the AxisType-driven optimiser: chooses splits of a kernel's ranges and applies them as substitutions. */
+#ifndef UN_OPT_OPT_H
+#define UN_OPT_OPT_H
+
+#include "rewrite/rewrite.h"
+#include "target/target.h"
+
+/* One choice: split range `range_id` so that the new range of `factor` values has AxisType `axis`; inner: it is the
+ * inner part (r = outer * factor + new), else the outer part. Ceiling splits gate. factor 0: the whole range changes
+ * its AxisType. */
+typedef struct un__opt_step { int64_t range_id; un__axis axis; int64_t factor; bool inner; } un__opt_step;
+
+enum { UN__OPT_MAX_STEPS = 16 };
+typedef struct un__opt_plan { uint32_t n; un__opt_step step[UN__OPT_MAX_STEPS]; } un__opt_plan;
+
+/* Chooses by heuristics. why (may be NULL) receives one line of text per choice with the numbers that made it. */
+un_status un__opt_heuristic(const un_uop *kernel, const un__target *t, uint32_t licences, un__opt_plan *out,
+                            un__strbuf *why);
+/* Whether a step is legal on this kernel; the reason in err when not. */
+bool un__opt_legal(const un_uop *kernel, const un__opt_step *s, const un__target *t, uint32_t licences, un__err *err);
+/* Applies a plan. NULL on failure. */
+const un_uop *un__opt_apply(un__graph *ws, const un_uop *kernel, const un__opt_plan *plan, const un__target *t,
+                            uint32_t licences);
+
+#endif

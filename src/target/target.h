@@ -1,0 +1,28 @@
+/* target.h - plain-data descriptions of what code runs on. Leaf: knows no device and no graph. */
+#ifndef UN_TARGET_TARGET_H
+#define UN_TARGET_TARGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct un__target {
+  const char *name;              /* goes into keys: same description, same kernels */
+  const char *cpu, *features;    /* LLVM's cpu and feature string; "" off the CPU */
+  uint32_t threads;              /* parallel tasks that make sense */
+  uint32_t vector_bytes;         /* widest SIMD register; 0: scalar only */
+  uint32_t vector_registers;     /* how many of them */
+  uint32_t l1_bytes, l2_bytes;   /* per core */
+  uint64_t l3_bytes;             /* shared */
+  uint32_t cache_line;
+  bool has_threads, has_local;   /* which AxisTypes exist */
+  bool fma, native_f16, native_bf16;
+  uint32_t min_parallel_work;    /* scalar operations below which one thread does it all */
+} un__target;
+
+/* Fills in the machine this process runs on (cpuid-derived fields of /sys and sysconf; deterministic per machine).
+ * The description is static, any thread. UNIR_THREADS overrides threads. */
+const un__target *un__target_host(void);
+const un__target *un__target_generic(void);   /* a fixed AVX2-class description with 2 threads: goldens use it */
+const un__target *un__target_interp(void);    /* nothing parallel, nothing vector: interp and null */
+
+#endif

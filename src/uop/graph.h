@@ -1,0 +1,60 @@
+/* graph.h - worlds, workspaces, lifetime of nodes. */
+#ifndef UN_UOP_GRAPH_H
+#define UN_UOP_GRAPH_H
+
+#include "uop.h"
+#include "base/mem.h"
+
+/* ---- workspaces: one thread, freed whole ---- */
+
+/* `err` receives the first failure and outlives the workspace. NULL when memory is short. */
+un__graph *un__workspace_create(un__err *err);
+void un__workspace_destroy(un__graph *ws);
+un__arena *un__workspace_arena(un__graph *ws);      /* scratch that lives as long as the workspace */
+bool un__graph_is_workspace(const un__graph *g);
+
+un_status un__graph_status(const un__graph *g);
+un__err *un__graph_err(un__graph *g);
+uint32_t un__graph_id_limit(const un__graph *g);    /* every node's id is below it */
+uint64_t un__graph_lookups(const un__graph *g);     /* intern calls so far, for statistics */
+int64_t un__graph_fresh_range(un__graph *ws);       /* the next unused RANGE id of this workspace, from 0 */
+void un__graph_reserve_range(un__graph *ws, int64_t id);   /* later fresh ids are above `id` (parser, import) */
+
+/* Copies the graph below `root` from one graph to another. BUFFER slots (serials) are renumbered from 0 in order of
+ * first visit when `to` is a workspace; out_serials (may be NULL) receives the old slot of each new one.
+ * RANGE ids are renumbered likewise. */
+typedef struct un__slot_map { int64_t *serial; size_t n, cap; } un__slot_map;
+const un_uop *un__import(un__graph *to, const un_uop *root, un__slot_map *out_serials);
+
+/* 128-bit structural hash of a workspace graph (slots, not serials): the identity used in keys. */
+typedef struct un__key { uint64_t lo, hi; } un__key;
+un__key un__structural_key(const un_uop *root);
+
+/* ---- the persistent graph: a world shared by contexts ---- */
+
+typedef struct un__world un__world;
+typedef struct un__session un__session;     /* one context's presence in a world */
+
+un__world *un__world_create(void);                       /* count 1 */
+un__world *un__world_retain(un__world *w);
+void un__world_release(un__world *w);                    /* the last one frees everything */
+
+un__session *un__session_create(un__world *w, un__err *err);
+void un__session_destroy(un__session *s);
+/* Every public call runs between enter and leave: enter publishes the world's epoch, so that no node it can see is
+ * freed; leave clears it and may sweep. Nested calls are counted. The lock is taken inside the constructors. */
+void un__session_enter(un__session *s);
+void un__session_leave(un__session *s);
+un__graph *un__session_graph(un__session *s);            /* the persistent graph; errors go to the session's un__err */
+
+void un__pin(un__session *s, const un_uop *n);           /* a public handle holds it */
+void un__unpin(un__session *s, const un_uop *n);
+void un__collect(un__session *s);                        /* sweeps now */
+int64_t un__world_next_serial(un__world *w);             /* for BUFFER slots */
+/* Called under the world's lock when a BUFFER node is freed, so that its storage can go. One per world. */
+void un__world_on_buffer_free(un__world *w, void (*fn)(void *data, int64_t serial), void *data);
+size_t un__world_live_nodes(un__world *w);
+/* Recomputes every count from edges and pins; false (and a message in err) when one is wrong. */
+bool un__world_audit(un__world *w, un__err *err);
+
+#endif

@@ -3,6 +3,7 @@
 #define UN_UOP_TEXT_PARTS_H
 
 #include "base/number.h"
+#include "base/ptrmap.h"
 #include "text.h"
 
 /* ---- the order of printing: post-order from the root, sources left to right, bodies entered, each node once ---- */
@@ -10,8 +11,7 @@
 typedef struct un__order {
   const un_uop **node;        /* node[i] is printed as %i */
   uint32_t n;
-  uint32_t *slot;             /* open addressing by node id: position + 1, 0 empty */
-  uint32_t mask;
+  un__ptrmap position;
 } un__order;
 
 enum { UN__NO_POSITION = UINT32_MAX };

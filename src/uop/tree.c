@@ -26,11 +26,21 @@ typedef struct tree {
 
 /* ---- one node ---- */
 
+/* group_reduce -> GroupReduce */
+static void put_axis(un__strbuf *out, int64_t axis) {
+  if (axis < 0 || axis >= UN__AXIS_COUNT) return;
+  bool up = true;
+  for (const char *p = un__axis_table[axis].name; *p; p++) {
+    if (*p != '_') un__sb_putc(out, up && *p >= 'a' && *p <= 'z' ? (char)(*p - 'a' + 'A') : *p);
+    up = *p == '_';
+  }
+}
+
 static void put_title(un__strbuf *out, const un_uop *n, uint32_t i) {
   uint32_t first = un__attr_first(un__info(n), i);
   int64_t w = first < n->nattr ? un__attr(n, first) : 0;
   switch (un__info(n)->attrs[i].kind) {
-    case UN__AK_AXIS: un__sb_puts(out, w >= 0 && w < UN__AXIS_COUNT ? un__axis_table[w].title : "?"); return;
+    case UN__AK_AXIS: put_axis(out, w); return;
     case UN__AK_OP: un__sb_puts(out, w > 0 && w < UN__OP_COUNT ? un__op_table[w].name : "?"); return;
     default: un__put_attr(out, n, i); return;
   }

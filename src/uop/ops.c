@@ -1,13 +1,6 @@
 /* ops.c - ops.def, axis.def and dtypes.def as tables of data. */
 #include "eval.h"
 
-#define OP(ID, text, min, max, dtype, shape, operands, eval, ...) \
-  bool un__ev_##eval(un__dtype dt, const un__value *args, un__value *out);
-#define un__ev_NONE un__ev_unused_prototype
-#include "ops.def"
-#undef un__ev_NONE
-#undef OP
-
 #define un__ev_NONE NULL
 #define ATTR(name, kind) {#name, UN__AK_##kind}
 #define N UN__N

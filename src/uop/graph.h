@@ -3,7 +3,7 @@
 #define UN_UOP_GRAPH_H
 
 #include "uop.h"
-#include "base/mem.h"
+#include "base/vec.h"
 
 /* ---- workspaces: one thread, freed whole ---- */
 
@@ -23,7 +23,7 @@ void un__graph_reserve_range(un__graph *ws, int64_t id);   /* later fresh ids ar
 /* Copies the graph below `root` from one graph to another. BUFFER slots (serials) are renumbered from 0 in order of
  * first visit when `to` is a workspace; out_serials (may be NULL) receives the old slot of each new one.
  * RANGE ids are renumbered likewise. */
-typedef struct un__slot_map { int64_t *serial; size_t n, cap; } un__slot_map;
+typedef UN__VEC(int64_t) un__slot_map;
 const un_uop *un__import(un__graph *to, const un_uop *root, un__slot_map *out_serials);
 
 /* 128-bit structural hash of a workspace graph (slots, not serials): the identity used in keys. */

@@ -85,7 +85,7 @@ typedef struct un__op_info {
 extern const un__op_info un__op_table[UN__OP_COUNT];
 
 typedef struct un__axis_info {
-  const char *name, *title;          /* "upcast", "Upcast" */
+  const char *name;                  /* "upcast" */
   int order;
   char letter;
 } un__axis_info;
@@ -95,9 +95,10 @@ extern const un__axis_info un__axis_table[UN__AXIS_COUNT];
 typedef struct un_uop un_uop;
 typedef struct un__graph un__graph;
 
-/* Dims are index-dtype nodes of the same graph: CONST when known. */
+/* Dims are index-dtype nodes of the same graph: CONST when known. Interned: equal shapes are the same pointer. */
 typedef struct un__shape {
   uint32_t rank;
+  uint32_t users;                    /* nodes of a world that have it */
   const un_uop *dim[];
 } un__shape;
 

@@ -166,19 +166,25 @@ static void take_edges(un__store *st, un_uop *n) {
   for (uint32_t i = 0; i < n->nsrc; i++) ((un_uop *)n->src[i])->refs++;
   if (n->shape) ((un__shape *)n->shape)->users++;
   n->stamp = st->epoch;
-  n->flags |= UN__NODE_ZEROED;
+  un__list_zeroed(st, n);
 }
 
 static bool enter_store(un__graph *g, un_uop *n) {
   un__store *st = g->store;
-  if (g->world && !un__vec_reserve(&st->zeroed, st->zeroed.n + 1)) return false;
   if (!un__intern_add(&st->nodes, n->hash, n)) return false;
   n->id = st->free_ids.n ? un__vec_pop(&st->free_ids) : st->next_id++;
   st->live++;
-  if (!g->world) return true;
-  take_edges(st, n);
-  (void)un__vec_push(&st->zeroed, n);
+  if (g->world) take_edges(st, n);
   return true;
+}
+
+/* A shape made for a node that was not. */
+static const un_uop *discard_shape(un__graph *g, const un__shape *shape) {
+  un__shape *s = (un__shape *)shape;
+  if (!g->world || !s || s->users) return NULL;
+  s->users = 1;
+  un__shape_drop(g->store, s, g->store->epoch);
+  return NULL;
 }
 
 static const un_uop *make(un__graph *g, const draft *d) {
@@ -186,14 +192,14 @@ static const un_uop *make(un__graph *g, const draft *d) {
   const un__shape *shape;
   if (!un__infer_shape(g, d->op, d->src, d->nsrc, d->attrs, d->nattr, &shape)) return NULL;
   un_uop *n = new_node(g, d);
-  if (!n) return NULL;
+  if (!n) return discard_shape(g, shape);
   n->shape = shape;
   if (!g->world && !(n->ranges = un__infer_ranges(g, n))) return NULL;
   un__infer_bounds(n);
   if (enter_store(g, n)) return n;
   if (g->world) un__slab_free(&g->store->slab, n, un__node_size(n->nsrc, n->nattr));
   un__fail(g->err, UN_ERR_NOMEM, "no memory for the node table");
-  return NULL;
+  return discard_shape(g, shape);
 }
 
 const un_uop *un__build(un__graph *g, un__op op, un__dtype dtype, const un_uop *const *src, uint32_t nsrc,

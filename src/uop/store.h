@@ -9,7 +9,7 @@
 #include "hashcons/intern.h"
 #include "hashcons/slab.h"
 
-enum { UN__NODE_ZEROED = 1 };     /* un_uop.flags: on the world's list of nodes without references */
+enum { UN__NODE_ZEROED = 1 };     /* un_uop.flags: on its world's list of nodes without references */
 
 typedef UN__VEC(const un_uop *) un__nodes;
 
@@ -20,7 +20,8 @@ typedef struct un__store {
   un__slab slab;                 /* world: nodes and shapes */
   uint32_t next_id;
   UN__VEC(uint32_t) free_ids;    /* world: ids of freed nodes */
-  un__nodes zeroed;              /* world: may be freed once no epoch protects them */
+  un_uop *zeroed;                /* world: nodes to be freed once no epoch protects them */
+  size_t nzeroed;
   uint64_t epoch;
   uint64_t lookups;
   size_t live;
@@ -33,6 +34,8 @@ struct un__graph {
   un__world *world;              /* NULL: a workspace */
   un__err *err;
   un__store own;                 /* a workspace's store */
+  void *attached;                /* of the layer above; freed by detach() */
+  void (*detach)(void *p);
 };
 
 /* un__uop without the lock. */
@@ -55,6 +58,8 @@ const un__rangeset *un__infer_ranges(un__graph *g, const un_uop *n);
 static inline size_t un__node_size(uint32_t nsrc, uint32_t nattr) {
   return sizeof(un_uop) + (nsrc + (size_t)nattr) * sizeof(int64_t);
 }
+
+void un__list_zeroed(un__store *st, un_uop *n);
 
 /* A source edge or pin goes away; nodes that reach zero are listed with the later of `stamp` and their own. */
 void un__unref(un__store *st, const un_uop *n, uint64_t stamp);

@@ -125,7 +125,10 @@ struct un_uop {
   uint32_t refs;                /* persistent: edges (sources and shape) and pins */
   int64_t vmin, vmax;           /* bool, integer and index values lie in [vmin, vmax]; u64 saturates at INT64_MAX */
   const un__shape *shape;       /* tensor stage; NULL: has none */
-  const un__rangeset *ranges;   /* workspace: never NULL */
+  union {
+    const un__rangeset *ranges; /* workspace: never NULL */
+    un_uop *next_zeroed;        /* world: list of nodes without references */
+  };
   uint64_t stamp;               /* persistent: epoch since which refs is 0 */
   const un_uop *src[];          /* nsrc sources, then nattr words */
 };

@@ -52,13 +52,17 @@ un__world *un__world_retain(un__world *w) {
 
 /* ---- freeing ---- */
 
+void un__list_zeroed(un__store *st, un_uop *n) {
+  n->flags |= UN__NODE_ZEROED;
+  n->next_zeroed = st->zeroed;
+  st->zeroed = n;
+  st->nzeroed++;
+}
+
 void un__unref(un__store *st, const un_uop *node, uint64_t stamp) {
   un_uop *n = (un_uop *)node;
   if (stamp > n->stamp) n->stamp = stamp;
-  if (--n->refs || n->flags & UN__NODE_ZEROED) return;
-  n->flags |= UN__NODE_ZEROED;
-  /* Room was reserved when the node was made: the list never holds more than the live nodes. */
-  st->zeroed.at[st->zeroed.n++] = n;
+  if (--n->refs == 0 && !(n->flags & UN__NODE_ZEROED)) un__list_zeroed(st, n);
 }
 
 static void free_node(un__world *w, un_uop *n) {
@@ -79,24 +83,35 @@ static uint64_t oldest_epoch(const un__world *w) {
   return oldest;
 }
 
-/* One pass over the list; freeing a node may append its sources, which the same pass then meets. */
+static un_uop *take_zeroed(un__store *st) {
+  un_uop *n = st->zeroed;
+  st->zeroed = n->next_zeroed;
+  st->nzeroed--;
+  n->flags &= (uint16_t)~UN__NODE_ZEROED;
+  return n;
+}
+
+/* Freeing a node may list its sources, which the same sweep then meets. */
 static void sweep(un__world *w) {
   un__store *st = &w->store;
   uint64_t oldest = oldest_epoch(w);
-  size_t kept = 0;
-  for (size_t i = 0; i < st->zeroed.n; i++) {
-    un_uop *n = (un_uop *)st->zeroed.at[i];
-    if (n->refs) {
-      n->flags &= (uint16_t)~UN__NODE_ZEROED;
-    } else if (n->stamp < oldest) {
-      n->flags &= (uint16_t)~UN__NODE_ZEROED;
+  un_uop *kept = NULL;
+  while (st->zeroed) {
+    un_uop *n = take_zeroed(st);
+    if (n->refs) continue;
+    if (n->stamp < oldest) {
       free_node(w, n);
     } else {
-      st->zeroed.at[kept++] = n;
+      n->next_zeroed = kept;
+      kept = n;
     }
   }
-  st->zeroed.n = kept;
-  w->sweep_at = kept * 2 > SWEEP_MIN ? kept * 2 : SWEEP_MIN;
+  while (kept) {
+    un_uop *n = kept;
+    kept = n->next_zeroed;
+    un__list_zeroed(st, n);
+  }
+  w->sweep_at = st->nzeroed * 2 > SWEEP_MIN ? st->nzeroed * 2 : SWEEP_MIN;
   w->due = false;
 }
 
@@ -112,7 +127,6 @@ void un__world_release(un__world *w) {
   un__intern_finish(&st->shapes);
   un__slab_finish(&st->slab);
   un__vec_finish(&st->free_ids);
-  un__vec_finish(&st->zeroed);
   mtx_destroy(&w->lock);
   un__free(w);
 }
@@ -159,7 +173,7 @@ void un__session_leave(un__session *s) {
   un__world *w = s->world;
   un__world_lock(w);
   s->epoch = 0;
-  size_t waiting = w->store.zeroed.n;
+  size_t waiting = w->store.nzeroed;
   if (waiting >= w->sweep_at || (w->due && waiting <= SWEEP_DUE_MAX)) sweep(w);
   un__world_unlock(w);
 }

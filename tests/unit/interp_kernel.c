@@ -194,9 +194,7 @@ static const char row_sum[] =
   "  %29 = hreduce f32 %28 [op=add]\n"
   "  %30 = index ptr.f32 %8, %10\n"
   "  %31 = store void %30, %29\n"
-  "  %32 = linear void %0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, "
-  "%22, %23, %24, %25, %26, %27, %28, %29, %30, %31\n"
-  "  sink %32\n"
+  "  linear %0..%31\n"
   "}\n";
 
 Test(interp_kernel, linear_list_with_lanes_and_tasks) {
@@ -248,10 +246,9 @@ Test(interp_kernel, unwritten_registers_are_found) {
     "  %2 = define_reg ptr.reg.f32 %0 [id=0]\n"
     "  %3 = index ptr.reg.f32 %2, %1\n"
     "  %4 = load f32 %3\n"
-    "  %5 = linear void %0, %1, %2, %3, %4\n"
-    "  sink %5\n"
+    "  linear %0..%4\n"
     "}\n");
-  cr_assert_eq(un__interp_kernel(linear, NULL, NULL, 0, NULL, 0, &err), UN_ERR_INTERNAL);
+  cr_assert_eq(un__interp_kernel(linear, NULL, NULL, 0, NULL, 0, &err), UN_ERR_INTERNAL, "%s", err.text);
   cr_assert(strstr(err.text, "never written"), "%s", err.text);
 }
 
@@ -267,8 +264,7 @@ Test(interp_kernel, values_do_not_leave_their_loop) {
     "  %5 = end void %4, %3\n"
     "  %6 = index ptr.i32 %2, %4\n"
     "  %7 = store void %6, %4\n"
-    "  %8 = linear void %0, %1, %2, %3, %4, %5, %6, %7\n"
-    "  sink %8\n"
+    "  linear %0..%7\n"
     "}\n");
   int32_t out[4];
   cr_assert_eq(un__interp_kernel(linear, (void *[]){out}, (int64_t[]){4}, 1, NULL, 0, &err), UN_ERR_INTERNAL);

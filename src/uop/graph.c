@@ -14,6 +14,7 @@ un__graph *un__workspace_create(un__err *err) {
 
 void un__workspace_destroy(un__graph *ws) {
   if (!ws) return;
+  if (ws->detach) ws->detach(ws->attached);
   un__store *st = ws->store;
   un__intern_finish(&st->nodes);
   un__intern_finish(&st->shapes);
@@ -21,6 +22,13 @@ void un__workspace_destroy(un__graph *ws) {
   un__arena_finish(&st->arena);
   un__free(ws);
 }
+
+void un__workspace_attach(un__graph *ws, void *p, void (*destroy)(void *p)) {
+  ws->attached = p;
+  ws->detach = destroy;
+}
+
+void *un__workspace_attached(const un__graph *ws) { return ws->attached; }
 
 un__arena *un__workspace_arena(un__graph *ws) { return &ws->store->arena; }
 bool un__graph_is_workspace(const un__graph *g) { return !g->world; }

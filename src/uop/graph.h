@@ -12,6 +12,9 @@ un__graph *un__workspace_create(un__err *err);
 void un__workspace_destroy(un__graph *ws);
 un__arena *un__workspace_arena(un__graph *ws);      /* scratch that lives as long as the workspace */
 bool un__graph_is_workspace(const un__graph *g);
+/* One pointer that the layer above (the rewrite engine) keeps with a workspace; destroy() runs when that is freed. */
+void un__workspace_attach(un__graph *ws, void *p, void (*destroy)(void *p));
+void *un__workspace_attached(const un__graph *ws);      /* NULL: nothing yet */
 
 un_status un__graph_status(const un__graph *g);
 un__err *un__graph_err(un__graph *g);

@@ -34,6 +34,8 @@ struct un__graph {
   un__world *world;              /* NULL: a workspace */
   un__err *err;
   un__store own;                 /* a workspace's store */
+  void *attached;                /* of the layer above; freed by detach() */
+  void (*detach)(void *p);
 };
 
 /* un__uop without the lock. */

@@ -9,23 +9,59 @@ static un_status no_memory(const un__rf_drafts *d) {
   return un__fail(un__graph_err(d->b->g), UN_ERR_NOMEM, "rangeify: out of memory");
 }
 
-/* The draft that stores the nest's own value. Its result's number is that after the last leaf's. */
-static un_status first_draft(un__rf_drafts *d) {
-  const un__rf_nest *n = d->nest;
-  un__graph *g = d->b->g;
+/* A nest's value with stages in place. */
+static const un_uop *whole_value(un__rf_drafts *d, const un__rf_nest *n) {
   un__rf_memory m = {n};
   un__rw_options o = {.ctx = &m, .licences = d->b->opt->licences};
-  un__rf_draft t = {.nstore = 1, .nout = n->nout};
   bool in_place = false;
   for (uint32_t k = 0; k < n->nuse; k++) in_place |= n->use[k].in_place != NULL;
-  t.value = n->value;
-  if (in_place) t.value = un__rf_clean(d->b, un__graph_rewrite(g, n->value, &un__pass_stages_in_place, &o));
+  if (!in_place) return n->value;
+  const un_uop *x = un__graph_rewrite(d->b->g, n->value, &un__pass_stages_in_place, &o);
+  return x ? un__rf_clean(d->b, x) : NULL;
+}
+
+/* `x` with the kernel's leaf numbers, and with reduced ranges of its own. */
+static const un_uop *renumber(un__rf_drafts *d, const un_uop *x, const un__rf_member *m) {
+  un__graph *g = d->b->g;
+  UN__VEC(const un_uop *) from = {0}, to = {0};
+  size_t n;
+  const un_uop **order = un__toposort(x, &n);
+  bool ok = order != NULL;
+  for (size_t i = 0; ok && i < n; i++) {
+    const un_uop *at = order[i], *now = at;
+    if (at->op == UN__OP_BUFFER)
+      now = un__uop(g, UN__OP_BUFFER, at->dtype, at->src, at->nsrc, (int64_t[]){m->map[un__attr(at, 0)], 0}, 2);
+    if (at->op == UN__OP_RANGE && un__range_axis(at) == UN__AXIS_REDUCE)
+      now = un__range(g, at->src[0], UN__AXIS_REDUCE, un__range_id(at) + d->next_range);
+    if (now != at) ok = un__vec_push(&from, at) && un__vec_push(&to, now);
+  }
+  if (!ok) no_memory(d);
+  if (ok && from.n) x = un__substitute(g, x, from.at, to.at, (uint32_t)from.n);
+  un__free(order);
+  un__vec_finish(&from);
+  un__vec_finish(&to);
+  return ok ? x : NULL;
+}
+
+/* The draft that stores the nests' own values. Its results' numbers come after the last leaf's. */
+static un_status first_draft(un__rf_drafts *d, const un__rf_member *m, uint32_t n) {
+  un__graph *g = d->b->g;
+  const un_uop *value[UN__RF_MAX_STORES];
+  un__rf_draft t = {.nstore = n, .nout = m[0].nest->nout};
+  memcpy(t.out, m[0].nest->out, t.nout * sizeof *t.out);
+  for (uint32_t k = 0; k < n; k++) {
+    const un__rf_nest *nest = m[k].nest;
+    value[k] = whole_value(d, nest);
+    if (value[k] && n > 1) value[k] = renumber(d, value[k], &m[k]);
+    if (!value[k]) return un__graph_status(g);
+    d->next_range += nest->next_range;
+    t.result[k] = un__uop(g, UN__OP_BUFFER, value[k]->dtype, nest->shape->dim, nest->shape->rank,
+                          (int64_t[]){d->next_number++, 0}, 2);
+    t.flat[k] = un__rf_flat(g, nest->shape, nest->index);
+    if (!t.result[k] || !t.flat[k]) return un__graph_status(g);
+  }
+  t.value = n == 1 ? value[0] : un__uop(g, UN__OP_TUPLE, 0, value, n, NULL, 0);
   if (!t.value) return un__graph_status(g);
-  memcpy(t.out, n->out, n->nout * sizeof *t.out);
-  t.result[0] = un__uop(g, UN__OP_BUFFER, t.value->dtype, n->shape->dim, n->shape->rank,
-                        (int64_t[]){d->next_number++, 0}, 2);
-  t.flat[0] = un__rf_flat(g, n->shape, n->index);
-  if (!t.result[0] || !t.flat[0]) return un__graph_status(g);
   return un__vec_push(&d->at, t) ? UN_OK : no_memory(d);
 }
 
@@ -35,8 +71,7 @@ static const un_uop *stored_value(const un__rf_draft *t, const un_uop *value, ui
 
 static un_status make_kernel(un__rf_drafts *d, const un__rf_draft *t, un__rf_kernel *out) {
   un__graph *g = d->b->g;
-  un__rf_memory m = {d->nest};
-  un__rw_options o = {.ctx = &m, .licences = d->b->opt->licences};
+  un__rw_options o = {.licences = d->b->opt->licences};
   const un_uop *value = un__graph_rewrite(g, t->value, &un__pass_push_memory, &o);
   value = value ? un__rf_clean(d->b, value) : NULL;
   const un_uop *store[UN__RF_MAX_STORES], *loop[2 * UN__MAX_RANK];
@@ -61,7 +96,6 @@ static un_status make_kernel(un__rf_drafts *d, const un__rf_draft *t, un__rf_ker
 }
 
 static un_status make_kernels(un__rf_drafts *d, un__rf_kernels *out) {
-  UN__TRY(first_draft(d));
   for (uint32_t i = 0; i < d->at.n; i++) UN__TRY(un__rf_settle_loops(d, i));
   out->n = (uint32_t)d->at.n;
   out->at = un__arena_alloc(d->b->arena, out->n * sizeof *out->at);
@@ -75,18 +109,41 @@ static un_status make_kernels(un__rf_drafts *d, un__rf_kernels *out) {
   return UN_OK;
 }
 
-const un__rf_kernels *un__rf_finish(un__rf_builder *b, un__rf_nest *n) {
-  if (n->kernels) return n->kernels;
-  un__rf_drafts d = {.b = b, .nest = n, .next_number = n->nuse, .next_range = n->next_range};
+/* ---- found once --------------------------------------------------------------------------------------------------- */
+
+static bool same_members(const un__rf_finished *f, const un__rf_member *m, uint32_t n, uint32_t nleaf) {
+  if (f->n != n || f->nleaf != nleaf) return false;
+  for (uint32_t k = 0; k < n; k++) {
+    if (f->member[k].nest != m[k].nest) return false;
+    if (memcmp(f->member[k].map, m[k].map, m[k].nest->nuse * sizeof *m[k].map) != 0) return false;
+  }
+  return true;
+}
+
+static un__rf_kernels *make_all(un__rf_builder *b, const un__rf_member *m, uint32_t n, uint32_t nleaf) {
+  un__rf_drafts d = {.b = b, .next_number = nleaf};
   un__rf_kernels *out = un__arena_alloc(b->arena, sizeof *out);
-  un_status st = UN_ERR_NOMEM;
-  if (out) {
+  un_status st = out ? first_draft(&d, m, n) : no_memory(&d);
+  if (st == UN_OK) {
     memset(out, 0, sizeof *out);
     st = make_kernels(&d, out);
-  } else {
-    no_memory(&d);
   }
   un__vec_finish(&d.at);
-  if (st != UN_OK || un__graph_status(b->g) != UN_OK) return NULL;
-  return n->kernels = out;
+  return st == UN_OK && un__graph_status(b->g) == UN_OK ? out : NULL;
+}
+
+const un__rf_kernels *un__rf_finish(un__rf_builder *b, const un__rf_member *m, uint32_t n, uint32_t nleaf) {
+  if (n == 1) {
+    if (!m[0].nest->kernels) m[0].nest->kernels = make_all(b, m, n, nleaf);
+    return m[0].nest->kernels;
+  }
+  for (size_t i = 0; i < b->finished.n; i++)
+    if (same_members(&b->finished.at[i], m, n, nleaf)) return b->finished.at[i].kernels;
+  un__rf_finished f = {.n = n, .nleaf = nleaf, .kernels = make_all(b, m, n, nleaf)};
+  memcpy(f.member, m, n * sizeof *m);
+  if (f.kernels && !un__vec_push(&b->finished, f)) {
+    un__fail(un__graph_err(b->g), UN_ERR_NOMEM, "rangeify: out of memory");
+    return NULL;
+  }
+  return f.kernels;
 }

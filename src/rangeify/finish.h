@@ -1,6 +1,6 @@
-/* finish.h - from a nest to kernels as the schedule has them.
+/* finish.h - from nests to kernels as the schedule has them.
  *
- * Usually a nest is one kernel. It is more when a reduction cannot stand in the nest (the ranges it depends on are no
+ * Usually a nest, or several over the same loops, is one kernel. There are more when a reduction cannot stand in the nest (the ranges it depends on are no
  * outer part of it), or is so large beside its result that parts of it should run in parallel: such a reduction, or the
  * parts of it, are stored by a draft of their own first.
  */
@@ -8,8 +8,6 @@
 #define UN_RANGEIFY_FINISH_H
 
 #include "nest.h"
-
-enum { UN__RF_MAX_STORES = 8 };
 
 /* What a kernel stores and reads, by number: its results first. Numbers below the nest's number of leaves are leaves, then
  * come its results, then temporaries. */
@@ -37,14 +35,14 @@ typedef struct un__rf_draft {
 
 typedef struct un__rf_drafts {
   un__rf_builder *b;
-  const un__rf_nest *nest;
   UN__VEC(un__rf_draft) at;                  /* users before producers */
   uint32_t next_number;                      /* for temporaries */
   int64_t next_range;
 } un__rf_drafts;
 
-/* The kernels of a nest; found once. NULL on failure. */
-const un__rf_kernels *un__rf_finish(un__rf_builder *b, un__rf_nest *n);
+/* The kernels that store the values of nests over the same loops; found once for each combination. `nleaf` leaves in all.
+ * The map of a nest alone must be the identity. NULL on failure. */
+const un__rf_kernels *un__rf_finish(un__rf_builder *b, const un__rf_member *m, uint32_t n, uint32_t nleaf);
 
 /* loops.c: makes draft number `i` obey the placement rules of stage kernel; may add drafts. */
 un_status un__rf_settle_loops(un__rf_drafts *d, uint32_t i);

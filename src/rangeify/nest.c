@@ -156,5 +156,6 @@ uint32_t *un__rf_scratch(un__rf_builder *b) {
 
 void un__rf_builder_finish(un__rf_builder *b) {
   un__vec_finish(&b->by_cone);
+  un__vec_finish(&b->finished);
   un__vec_finish(&b->scratch);
 }

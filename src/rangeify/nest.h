@@ -10,7 +10,7 @@
 #include "cone.h"
 #include "index.h"
 
-enum { UN__RF_MAX_SETS = 8 };
+enum { UN__RF_MAX_SETS = 8, UN__RF_MAX_STORES = 8 };
 
 typedef struct un__rf_use {
   const un_uop *element;        /* INDEX(leaf, *i), when there is exactly one */
@@ -39,11 +39,22 @@ typedef struct un__rf_nest {
   struct un__rf_kernels *kernels;       /* finish.h */
 } un__rf_nest;
 
+/* A nest of a kernel, and the kernel's number of each of its leaves. */
+typedef struct un__rf_member { un__rf_nest *nest; const uint32_t *map; } un__rf_member;
+
+/* Kernels of several nests, kept for the next time the same ones come together. */
+typedef struct un__rf_finished {
+  uint32_t n, nleaf;
+  un__rf_member member[UN__RF_MAX_STORES];
+  struct un__rf_kernels *kernels;
+} un__rf_finished;
+
 typedef struct un__rf_builder {
   un__graph *g;
   un__arena *arena;
   const un__rangeify_options *opt;
   UN__VEC(un__rf_nest *) by_cone;       /* by node id of the cone */
+  UN__VEC(un__rf_finished) finished;
   UN__VEC(uint32_t) scratch;
 } un__rf_builder;
 

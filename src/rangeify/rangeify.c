@@ -3,11 +3,11 @@
  *   tensor rules   DETACH goes, validity rises to the gathers              mops.pat
  *   plan           which tensors have storage                              plan.c
  *   fuse           which of these one kernel computes in place             fuse.c; cone.c, nest.c, mops.pat
+ *   bundle         kernels with several results                            bundle.c
  *   finish         loops placed, elements become loads, ranges numbered    finish.c, loops.c, merge.c, rangeify.pat
  *   schedule       buffers named, kernels listed in order of dependence    here
  */
-#include "finish.h"
-#include "fuse.h"
+#include "bundle.h"
 #include "passes.h"
 
 #include <string.h>
@@ -16,6 +16,7 @@ typedef struct scheduler {
   un__rf_builder b;
   un__rf_plan plan;
   un__rf_jobs jobs;
+  un__rf_bundles bundles;
   int64_t next_slot;
   const un_uop **storage;       /* by position: the BUFFER that holds it */
   UN__VEC(const un_uop *) kernels;
@@ -68,43 +69,51 @@ static const un_uop *storage_of(scheduler *s, uint32_t at) {
   return s->storage[at];
 }
 
-static un_status list_kernel(scheduler *s, const un__rf_job *j, const un__rf_kernels *all, const un__rf_kernel *k,
-                             const un_uop *const *temp) {
-  const un_uop *src[UN__RF_KERNEL_ARGS + 1];
-  uint32_t nleaf = j->nest->nuse;
-  src[0] = k->sink;
-  for (uint32_t i = 0; i < k->narg; i++) {
-    uint32_t number = k->arg[i];
-    if (number < nleaf) src[i + 1] = storage_of(s, j->leaves.at[number]);
-    else if (number == nleaf) src[i + 1] = storage_of(s, j->root);
-    for (uint32_t t = 0; t < all->ntemp; t++)
-      if (number > nleaf && un__attr(all->temp[t], 0) == number) src[i + 1] = temp[t];
-  }
-  const un_uop *kernel = un__uop(s->b.g, UN__OP_KERNEL, 0, src, k->narg + 1, NULL, 0);
-  if (!kernel) return un__graph_status(s->b.g);
-  return un__vec_push(&s->kernels, kernel) ? UN_OK : no_memory(s);
+/* The buffer behind a number of a bundle's kernels: a leaf, a result, a temporary. */
+static const un_uop *argument(scheduler *s, const un__rf_bundle *u, const un__rf_kernels *all, const un_uop *const *temp,
+                              uint32_t number) {
+  if (number < u->leaves.n) return storage_of(s, u->leaves.at[number]);
+  if (number < u->leaves.n + u->n) return storage_of(s, s->jobs.at[u->job[number - u->leaves.n]].root);
+  for (uint32_t t = 0; t < all->ntemp; t++)
+    if (un__attr(all->temp[t], 0) == number) return temp[t];
+  return NULL;
 }
 
-static un_status list_job(scheduler *s, const un__rf_job *j) {
-  const un__rf_kernels *all = un__rf_finish(&s->b, j->nest);
+static un_status list_kernels(scheduler *s, const un__rf_bundle *u, const un__rf_kernels *all, const un_uop *const *temp) {
+  for (uint32_t i = 0; i < all->n; i++) {
+    const un__rf_kernel *k = &all->at[i];
+    const un_uop *src[UN__RF_KERNEL_ARGS + 1];
+    src[0] = k->sink;
+    for (uint32_t a = 0; a < k->narg; a++) src[a + 1] = argument(s, u, all, temp, k->arg[a]);
+    const un_uop *kernel = un__uop(s->b.g, UN__OP_KERNEL, 0, src, k->narg + 1, NULL, 0);
+    if (!kernel) return un__graph_status(s->b.g);
+    if (!un__vec_push(&s->kernels, kernel)) return no_memory(s);
+  }
+  return UN_OK;
+}
+
+static un_status list_bundle(scheduler *s, const un__rf_bundle *u) {
+  un__rf_member member[UN__RF_MAX_STORES];
+  for (uint32_t k = 0; k < u->n; k++) member[k] = (un__rf_member){s->jobs.at[u->job[k]].nest, u->map[k]};
+  const un__rf_kernels *all = un__rf_finish(&s->b, member, u->n, (uint32_t)u->leaves.n);
   if (!all) return un__graph_status(s->b.g);
   const un_uop **temp = un__arena_alloc(s->b.arena, (all->ntemp + 1) * sizeof *temp);
   if (!temp) return no_memory(s);
   for (uint32_t t = 0; t < all->ntemp; t++) {
     const un_uop *n = all->temp[t];
-    int64_t attrs[] = {s->next_slot++, s->plan.fact[j->root].device};
+    int64_t attrs[] = {s->next_slot++, s->plan.fact[s->jobs.at[u->job[0]].root].device};
     temp[t] = un__uop(s->b.g, UN__OP_BUFFER, n->dtype, n->src, n->nsrc, attrs, 2);
     if (!temp[t]) return un__graph_status(s->b.g);
   }
-  for (uint32_t i = 0; i < all->n; i++) UN__TRY(list_kernel(s, j, all, &all->at[i], temp));
-  return UN_OK;
+  return list_kernels(s, u, all, temp);
 }
 
 static un_status schedule(scheduler *s, const un_uop *root, int64_t n_inputs, int64_t *out_slots) {
   UN__TRY(un__rf_plan_make(&s->plan, s->b.g, root));
   UN__TRY(name_results(s, n_inputs, out_slots));
   UN__TRY(un__rf_fuse(&s->b, &s->plan, &s->jobs));
-  for (size_t i = s->jobs.n; i-- > 0;) UN__TRY(list_job(s, &s->jobs.at[i]));
+  UN__TRY(un__rf_bundle_all(&s->b, &s->plan, &s->jobs, &s->bundles));
+  for (size_t i = 0; i < s->bundles.n; i++) UN__TRY(list_bundle(s, &s->bundles.at[i]));
   return UN_OK;
 }
 
@@ -121,6 +130,7 @@ const un_uop *un__rangeify(un__graph *ws, const un_uop *root, int64_t n_inputs, 
   if (root && schedule(&s, root, n_inputs, out_result_slots) == UN_OK)
     out = un__uop(ws, UN__OP_LINEAR, 0, s.kernels.at, (uint32_t)s.kernels.n, NULL, 0);
   un__vec_finish(&s.kernels);
+  un__rf_bundles_finish(&s.bundles);
   un__rf_jobs_finish(&s.jobs);
   un__rf_builder_finish(&s.b);
   return out;

@@ -309,6 +309,38 @@ un__span un__fn_gathered_valid(un__rw *rw, const un_uop *gather) {
   return close_tuple(rw, &t);
 }
 
+enum { STACK_GROUP = 32 };
+
+/* Sources [from, from + STACK_GROUP) of a STACK, stored; past the end the last one again. */
+static const un_uop *stack_group(un__graph *g, const un_uop *stack, uint32_t from) {
+  const un_uop *src[STACK_GROUP];
+  for (uint32_t k = 0; k < STACK_GROUP; k++) src[k] = stack->src[from + k < stack->nsrc ? from + k : stack->nsrc - 1];
+  return un__unary(g, UN__OP_CONTIGUOUS, un__uop(g, UN__OP_STACK, 0, src, STACK_GROUP, NULL, 0));
+}
+
+const un_uop *un__fn_stack_in_groups(un__rw *rw, const un_uop *stack) {
+  un__graph *g = rw->g;
+  uint32_t n = (stack->nsrc + STACK_GROUP - 1) / STACK_GROUP, rank = stack->src[0]->shape->rank;
+  if (stack->nsrc <= STACK_GROUP || rank >= UN__MAX_RANK) return NULL;
+  const un_uop **group = un__arena_alloc(un__workspace_arena(g), n * sizeof *group);
+  if (!group) {
+    un__fail(un__graph_err(g), UN_ERR_NOMEM, "rangeify: out of memory");
+    return NULL;
+  }
+  for (uint32_t k = 0; k < n; k++) group[k] = stack_group(g, stack, k * STACK_GROUP);
+  /* (n, group, ...) -> (n * group, ...) -> (sources, ...) */
+  const un_uop *flat[UN__MAX_RANK + 2], *part[2 * UN__MAX_RANK + 1];
+  flat[0] = un__uop(g, UN__OP_STACK, 0, group, n, NULL, 0);
+  flat[1] = un__idx(g, (int64_t)n * STACK_GROUP);
+  for (uint32_t k = 0; k < rank; k++) flat[k + 2] = stack->shape->dim[k + 1];
+  part[0] = un__uop(g, UN__OP_RESHAPE, 0, flat, rank + 2, NULL, 0);
+  for (uint32_t k = 0; k <= rank; k++) {
+    part[1 + k] = un__idx(g, 0);
+    part[2 + rank + k] = stack->shape->dim[k];
+  }
+  return un__uop(g, UN__OP_SHRINK, 0, part, 2 * rank + 3, NULL, 0);
+}
+
 /* ---- reductions ------------------------------------------------------------------------------------------------ */
 
 static const un_uop *identity_of(un__graph *g, un__op op, un__dtype dtype) {

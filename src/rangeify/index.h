@@ -20,6 +20,8 @@ un__span un__fn_pad_index(un__rw *rw, const un_uop *pad, un__span i);
 const un_uop *un__fn_pad_inside(un__rw *rw, const un_uop *pad, un__span i);
 /* One of the sources of a STACK, by the first index. */
 const un_uop *un__fn_stack_select(un__rw *rw, const un_uop *stack, un__span i);
+/* A STACK of very many tensors by way of stored groups, so that no kernel reads them all; NULL when it is small. */
+const un_uop *un__fn_stack_in_groups(un__rw *rw, const un_uop *stack);
 /* REDUCE over fresh ranges (a un__rf_push is the context) of a REDUCE_AXIS. */
 const un_uop *un__fn_reduce_over(un__rw *rw, const un_uop *reduce, un__span i);
 /* A gather seen through `i`: an element of its source, zero where the gather's own indices are not valid. */

@@ -18,6 +18,7 @@ extern fn view_index(view: node, i: nodes): nodes
 extern fn pad_index(pad: node, i: nodes): nodes
 extern fn pad_inside(pad: node, i: nodes): node
 extern fn stack_select(stack: node, i: nodes): node
+extern fn stack_in_groups(stack: node): node
 extern fn reduce_over(reduce: node, i: nodes): node
 extern fn gather(gather: node, i: nodes): node
 extern fn gathered_valid(gather: node): nodes
@@ -32,6 +33,10 @@ ruleset tensor_form order nodes(*) {
   /// Only the last of several RESHAPEs counts: each keeps the row-major order.
   @proof(fuzz)
   rule reshape_reshape: RESHAPE(RESHAPE(x, ..), *d) ~> RESHAPE(x, *d)
+
+  /// A kernel takes a limited number of buffers.
+  @proof(fuzz)
+  rule stack_in_groups: m = STACK(..) => stack_in_groups(m)
 
   /// Storing what is stored.
   @proof(trusted "storage only")
@@ -110,14 +115,14 @@ ruleset mops order nodes(*) {
   @proof(fuzz)
   rule index_var: INDEX(v = VAR(_, _)) ~> v
   @proof(fuzz)
-  rule index_iota: root = INDEX(IOTA(_), i) ~> CAST(bare(i)):dtype(root)
+  rule index_iota: INDEX(IOTA(_), i) ~> CAST(bare(i)):dtype(root)
 
   /// Movement moves indices.
   @proof(fuzz)
   rule index_view: INDEX(m = {RESHAPE|PERMUTE|EXPAND|SHRINK|FLIP}(x:'T, ..), *i) => INDEX(x, *view_index(m, i)):'T
   /// Outside of what was padded the value is zero and nothing is read.
   @proof(fuzz)
-  rule index_pad: INDEX(m = PAD(x:'T, ..), *i) => WHERE(pad_inside(m, i), INDEX(x, *pad_index(m, i)):'T, @zero)
+  rule index_pad: INDEX(m = PAD(x:!ptr|void, ..), *i) => WHERE(pad_inside(m, i), INDEX(x, *pad_index(m, i)):'T, @zero)
   @proof(fuzz)
   rule index_stack: INDEX(m = STACK(..), *i) => stack_select(m, i)
 

@@ -20,6 +20,8 @@ un__engine_stats un__engine_stats_of(un__engine *e);
 un_status un__engine_device(un__engine *e, const char *name, int *out_device, un__err *err);
 const un__device *un__engine_device_at(un__engine *e, int device);
 int un__engine_device_count(un__engine *e);
+/* The name of the i-th kind of device that this build has, from 0; NULL after the last. */
+const char *un__engine_device_kind(size_t i);
 
 /* Storage behind BUFFER serials. Copied in, or borrowed until the node dies. */
 un_status un__engine_buffer_from(un__engine *e, int device, int64_t serial, const void *data, size_t size, bool borrow,
@@ -27,7 +29,8 @@ un_status un__engine_buffer_from(un__engine *e, int device, int64_t serial, cons
 un_status un__engine_buffer_read(un__engine *e, int64_t serial, void *dst, size_t size, un__err *err);
 
 /* Realises tensors of the persistent graph (they are pinned by the caller for the call): out[i] is a BUFFER node with
- * the value of tensors[i] in storage. Called without the world's lock and outside an epoch. */
+ * the value of tensors[i] in storage, pinned once for the caller (who is outside an epoch, so a sweep could take it
+ * before he looks); nothing is pinned on failure. Called without the world's lock and outside an epoch. */
 un_status un__engine_realize(un__engine *e, un__session *s, const un_uop *const *tensors, uint32_t n,
                              int device, uint32_t licences, const un_uop **out, un__err *err);
 

@@ -92,7 +92,7 @@ static const un_uop *term(un__graph *g, un_dtype dtype, double v, const un_dims 
 
 /* Integers wrap, so start + i * step may pass outside the range on its way; it is exact at its end. */
 const un_uop *un__tensor_arange(un__graph *g, un_dtype dtype, double start, double stop, double step) {
-  int64_t n;
+  int64_t n = 0;
   if (!check_arange(g, dtype, start, stop, step, &n)) return NULL;
   un_dims shape = {1, {n}};
   bool is_float = un__dt_is_float(UN__DT(dtype)), wide = n > INT32_MAX || dtype == UN_U32 || dtype == UN_I64 || dtype == UN_U64;

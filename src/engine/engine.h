@@ -38,6 +38,7 @@ un_status un__engine_realize(un__engine *e, un__session *s, const un_uop *const 
 typedef enum un__show { UN__SHOW_TENSOR, UN__SHOW_SCHEDULE, UN__SHOW_KERNEL, UN__SHOW_OPT, UN__SHOW_LINEAR, UN__SHOW_SOURCE,
                         UN__SHOW_ASM } un__show;
 typedef struct un__show_options { un__show stage; bool text; bool why; bool notes; int device; uint32_t licences; } un__show_options;
+bool un__show_by_name(const char *name, un__show *out);     /* "tensor" ... "asm" */
 un_status un__engine_show(un__engine *e, un__graph *ws, const un_uop *root, const un__show_options *opt,
                           un__strbuf *out, un__err *err);
 

@@ -13,9 +13,16 @@
 
 enum { UN__ERR_TEXT = 1024 };
 
+/* Where lines that are no failure (traces) go; `write` NULL: nowhere. The line has no newline at its end. */
+typedef struct un__log {
+  void (*write)(void *data, const char *line);
+  void *data;
+} un__log;
+
 typedef struct un__err {
   un_status status;          /* UN_OK while nothing has failed */
   char text[UN__ERR_TEXT];   /* what was expected and what was given */
+  un__log log;               /* set by whoever owns the record; clearing a failure keeps it */
 } un__err;
 
 /* Records a failure unless one is recorded already; returns the status that is now in force.

@@ -73,7 +73,9 @@ typedef struct un__ruleset {
 
 typedef enum un__walk {
   UN__WALK_POST,      /* sources first; a result is walked again until nothing fires */
-  UN__WALK_PRE,       /* the original node first, then the sources of what it became */
+  UN__WALK_PRE,       /* the node as it stands to a fixpoint, then the sources of what it became, which are new nodes to
+                         the walk; when they changed, the rebuilt node is matched again. So INDEX(ADD(a, b), i) that
+                         becomes ADD(INDEX(a, i), INDEX(b, i)) goes on into both, and nothing matches in the result */
   UN__WALK_ONCE       /* sources first, each node rewritten at most once, results not revisited */
 } un__walk;
 
@@ -82,7 +84,8 @@ typedef struct un__pass {
   const un__ruleset *const *sets;       /* in order of preference */
   uint32_t nsets;
   un__walk walk;
-  uint32_t fuel;                        /* rule firings allowed per node visited (and at least 10000 in all) */
+  uint32_t fuel;                        /* firings allowed: 10000, and this many for each original node visited; at
+                                           one position at most 10000 */
 } un__pass;
 
 /* What generated matchers see of a run. */
@@ -101,10 +104,13 @@ typedef struct un__rw_options {
   bool strict_pure;                     /* reserved, false */
 } un__rw_options;
 
-/* Rewrites everything below `root` in a workspace. NULL on failure (see the graph's un__err): no memory, or fuel ran
- * out (UN_ERR_FUEL; the message names the cycle of rules and the node). Environment, read once: UNIR_DISABLE_RULE=a,b
- * and UNIR_RULE_LIMIT=N (only the first N firings of the process happen), UNIR_TRACE=rule|stage|all (through the log
- * hook, never stdout). */
+/* Rewrites everything below `root` in a workspace; opt NULL: no ctx, licences of `precise`. NULL on failure (see the
+ * graph's un__err): no memory, or fuel ran out (UN_ERR_FUEL; the message names the cycle of rules and the node; so does
+ * a rewriting that arrives at a node it started from). The root itself may be a BODY op; its body stays as it is.
+ * Runs may nest: an extern function may start one. In a pass without impure rulesets, nodes found to be in normal form
+ * are remembered by the workspace, so the same pass over a graph that hardly changed costs only the change.
+ * Environment, read once: UNIR_DISABLE_RULE=a,b (names, or ruleset.name) and UNIR_RULE_LIMIT=N (only the first N firings
+ * of the process happen), UNIR_TRACE=rule|stage|all (through the log hook of the graph's un__err, never stdout). */
 const un_uop *un__graph_rewrite(un__graph *g, const un_uop *root, const un__pass *pass, const un__rw_options *opt);
 
 /* Called by generated code. un__rw_fire returns `to`, or NULL when the rule is disabled, over the limit, or a no-op;

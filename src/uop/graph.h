@@ -3,7 +3,7 @@
 #define UN_UOP_GRAPH_H
 
 #include "uop.h"
-#include "base/mem.h"
+#include "base/vec.h"
 
 /* ---- workspaces: one thread, freed whole ---- */
 
@@ -12,6 +12,9 @@ un__graph *un__workspace_create(un__err *err);
 void un__workspace_destroy(un__graph *ws);
 un__arena *un__workspace_arena(un__graph *ws);      /* scratch that lives as long as the workspace */
 bool un__graph_is_workspace(const un__graph *g);
+/* One pointer that the layer above (the rewrite engine) keeps with a workspace; destroy() runs when that is freed. */
+void un__workspace_attach(un__graph *ws, void *p, void (*destroy)(void *p));
+void *un__workspace_attached(const un__graph *ws);      /* NULL: nothing yet */
 
 un_status un__graph_status(const un__graph *g);
 un__err *un__graph_err(un__graph *g);
@@ -23,7 +26,7 @@ void un__graph_reserve_range(un__graph *ws, int64_t id);   /* later fresh ids ar
 /* Copies the graph below `root` from one graph to another. BUFFER slots (serials) are renumbered from 0 in order of
  * first visit when `to` is a workspace; out_serials (may be NULL) receives the old slot of each new one.
  * RANGE ids are renumbered likewise. */
-typedef struct un__slot_map { int64_t *serial; size_t n, cap; } un__slot_map;
+typedef UN__VEC(int64_t) un__slot_map;
 const un_uop *un__import(un__graph *to, const un_uop *root, un__slot_map *out_serials);
 
 /* 128-bit structural hash of a workspace graph (slots, not serials): the identity used in keys. */

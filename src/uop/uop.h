@@ -85,7 +85,7 @@ typedef struct un__op_info {
 extern const un__op_info un__op_table[UN__OP_COUNT];
 
 typedef struct un__axis_info {
-  const char *name, *title;          /* "upcast", "Upcast" */
+  const char *name;                  /* "upcast" */
   int order;
   char letter;
 } un__axis_info;
@@ -95,9 +95,10 @@ extern const un__axis_info un__axis_table[UN__AXIS_COUNT];
 typedef struct un_uop un_uop;
 typedef struct un__graph un__graph;
 
-/* Dims are index-dtype nodes of the same graph: CONST when known. */
+/* Dims are index-dtype nodes of the same graph: CONST when known. Interned: equal shapes are the same pointer. */
 typedef struct un__shape {
   uint32_t rank;
+  uint32_t users;                    /* nodes of a world that have it */
   const un_uop *dim[];
 } un__shape;
 
@@ -124,7 +125,10 @@ struct un_uop {
   uint32_t refs;                /* persistent: edges (sources and shape) and pins */
   int64_t vmin, vmax;           /* bool, integer and index values lie in [vmin, vmax]; u64 saturates at INT64_MAX */
   const un__shape *shape;       /* tensor stage; NULL: has none */
-  const un__rangeset *ranges;   /* workspace: never NULL */
+  union {
+    const un__rangeset *ranges; /* workspace: never NULL */
+    un_uop *next_zeroed;        /* world: list of nodes without references */
+  };
   uint64_t stamp;               /* persistent: epoch since which refs is 0 */
   const un_uop *src[];          /* nsrc sources, then nattr words */
 };

@@ -1,0 +1,104 @@
+#include "target.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <threads.h>
+#include <unistd.h>
+
+enum { KIB = 1024, MIB = 1024 * 1024 };
+
+static const un__target generic = {
+  .name = "cpu-generic", .cpu = "x86-64-v3", .features = "", .threads = 2, .vector_bytes = 32, .vector_registers = 16,
+  .l1_bytes = 32 * KIB, .l2_bytes = 512 * KIB, .l3_bytes = 16 * MIB, .cache_line = 64, .has_threads = true, .fma = true,
+  .f16_convert = true, .wide_index = true, .min_parallel_work = 32768,
+};
+
+static const un__target interp = {
+  .name = "interp", .cpu = "", .features = "", .threads = 1, .cache_line = 64, .min_parallel_work = UINT32_MAX,
+};
+
+const un__target *un__target_generic(void) { return &generic; }
+const un__target *un__target_interp(void) { return &interp; }
+
+/* ---- this machine ---- */
+
+static un__target host;
+static char host_name[96];
+static once_flag host_once = ONCE_FLAG_INIT;
+
+/* "48K", "1024K", "32M" as /sys prints cache sizes; 0 when absent. */
+static uint64_t cache_bytes(int index, char *kind, size_t kind_size, int *level) {
+  char path[96], text[32] = "";
+  const char *leaf[] = {"level", "type", "size"};
+  uint64_t size = 0;
+  for (int i = 0; i < 3; i++) {
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/%s", index, leaf[i]);
+    FILE *f = fopen(path, "r");
+    if (!f) return 0;
+    char *line = fgets(text, sizeof text, f);
+    fclose(f);
+    if (!line) return 0;
+    if (i == 0) *level = atoi(text);
+    else if (i == 1) snprintf(kind, kind_size, "%.15s", text);
+    else {
+      char *end;
+      size = strtoull(text, &end, 10);
+      size *= *end == 'M' ? MIB : *end == 'K' ? KIB : 1;
+    }
+  }
+  return size;
+}
+
+static void read_caches(un__target *t) {
+  for (int index = 0; index < 8; index++) {
+    char kind[16] = "";
+    int level = 0;
+    uint64_t size = cache_bytes(index, kind, sizeof kind, &level);
+    if (!size || kind[0] == 'I') continue;     /* instructions */
+    if (level == 1) t->l1_bytes = (uint32_t)size;
+    else if (level == 2) t->l2_bytes = (uint32_t)size;
+    else if (level == 3) t->l3_bytes = size;
+  }
+}
+
+static void read_vectors(un__target *t) {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  bool v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+            __builtin_cpu_supports("avx512dq");
+  bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  t->vector_bytes = v4 ? 64 : v3 ? 32 : 16;
+  t->vector_registers = v4 ? 32 : 16;
+  t->fma = t->f16_convert = v3;     /* every CPU with AVX2 has F16C */
+#elif defined(__aarch64__)
+  t->vector_bytes = 16;
+  t->vector_registers = 32;
+  t->fma = t->f16_convert = true;
+#else
+  t->vector_bytes = 0;
+#endif
+}
+
+static uint32_t online_threads(void) {
+  const char *env = getenv("UNIR_THREADS");
+  long n = env ? strtol(env, NULL, 10) : 0;
+  if (n <= 0) n = sysconf(_SC_NPROCESSORS_ONLN);
+  return n < 1 ? 1 : n > 1024 ? 1024 : (uint32_t)n;
+}
+
+static void read_host(void) {
+  host = generic;
+  host.cpu = "native";
+  host.threads = online_threads();
+  read_vectors(&host);
+  read_caches(&host);
+  snprintf(host_name, sizeof host_name, "cpu-t%u-v%u-r%u-l%u-%u", host.threads, host.vector_bytes, host.vector_registers,
+           host.l1_bytes / KIB, host.l2_bytes / KIB);
+  host.name = host_name;
+}
+
+const un__target *un__target_host(void) {
+  call_once(&host_once, read_host);
+  return &host;
+}

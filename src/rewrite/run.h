@@ -85,6 +85,7 @@ typedef struct un__rw_cache {
   struct un__rw_state *free_states;
   uint64_t *clean;           /* by id: bits of rulesets and passes, see un__rw_plan */
   size_t clean_cap;
+  uint32_t depth;            /* runs under way */
   uint32_t nkeys;
   struct { const void *what; uint32_t licences; } keys[64];   /* what each bit stands for */
 } un__rw_cache;

@@ -1,9 +1,10 @@
 /* engine.c - un__graph_rewrite: walks a graph and drives a pass's rules to a fixpoint.
  *
- * One frame on an explicit stack is one position: a node of the graph, and what it has become so far (`cur`). A frame ends
- * when its value is final; the value is then recorded for every node that stood at that position, so a shared node is
- * rewritten once and a node met again costs one array load. Nodes under way are marked BUSY: meeting one from below, or
- * arriving at one by a rule, means that the rewriting runs in a circle, which is reported at once with its rules.
+ * One frame on an explicit stack is one position: a node of the graph, and what it has become so far (`cur`). A frame
+ * ends when its value is final; the value is then recorded for every node that stood at that position, so a shared
+ * node is rewritten once and a node met again costs one array load. Nodes under way are marked BUSY: meeting one from
+ * below, or arriving at one by a rule, means that the rewriting runs in a circle, which is reported at once with its
+ * rules.
  *
  *   post   sources, rebuild, then the rules; a result becomes the position's node and starts over
  *   pre    the rules to a fixpoint, then sources, rebuild; a rebuilt node starts over

@@ -1,8 +1,8 @@
 /* run.h - private to src/rewrite: the state of one run of the engine and what survives between runs.
  *
- * Node ids are dense in a workspace, so everything known about a node is an array indexed by id: no hashing. Arrays are
- * borrowed from the workspace's cache and given back empty, so a run costs what it visits, not what the workspace holds;
- * runs may nest (a rule that simplifies under a guard starts another run).
+ * Node ids are dense in a workspace, so everything known about a node is an array indexed by id: no hashing. Arrays
+ * are borrowed from the workspace's cache and given back empty, so a run costs what it visits, not what the workspace
+ * holds; runs may nest (a rule that simplifies under a guard starts another run).
  */
 #ifndef UN_REWRITE_RUN_H
 #define UN_REWRITE_RUN_H

@@ -1,12 +1,12 @@
 // arith.pat - sums, products and bit operations: one form for equal expressions.
 //
-// The normal form of an index expression is a sum of terms: a chain that leans left, ((t0 + t1) + t2) + c, each term a
-// constant times a product, terms in the order of term_after (outer loops first; parts of one division side by side),
-// like terms collected, the constant last. Fixed-width integers wrap, so the same laws hold for them, but their sums are
-// left in the order written: only constants move.
+// The normal form of an index expression is a sum of terms: a chain that leans left, ((t0 + t1) + t2) + c, each term
+// a constant times a product, terms in the order of term_after (outer loops first; parts of one division side by
+// side), like terms collected, the constant last. Fixed-width integers wrap, so the same laws hold for them, but
+// their sums are left in the order written: only constants move.
 //
-// Why it ends: every rule lowers, in this order, (SUB and NEG and shifts of index, products over sums, nodes that are not
-// constants inside a chain's constant, nodes, chains that lean right, pairs of terms out of order).
+// Why it ends: every rule lowers, in this order, (SUB and NEG and shifts of index, products over sums, nodes that are
+// not constants inside a chain's constant, nodes, chains that lean right, pairs of terms out of order).
 include "simplify/externs.pat"
 c_include "simplify/simplify.h"
 

@@ -40,7 +40,7 @@ ruleset casts order nodes(CAST, BITCAST), nodes(*) {
   rule mul_bool: MUL[CAST(c:bool), y:int|index] ~> WHERE(c, y, @zero)
     test MUL(CAST<i32>(v:bool), w:i32) -> WHERE(v:bool, w:i32, 0:i32)
   @proof(smt)
-  rule where_to_cast: WHERE(c, @one, @zero) ~> CAST(c):dtype(root)
+  rule where_to_cast: root = WHERE(c, @one:int|float, @zero) ~> CAST(c):dtype(root)
     test WHERE(c:bool, 1:f32, 0:f32) -> CAST<f32>(c:bool)
   /// Comparisons do not change when both sides are converted without loss.
   @proof(smt)
@@ -71,7 +71,8 @@ ruleset casts order nodes(CAST, BITCAST), nodes(*) {
     test NE(CAST<i64>(v:i32), 5:i64) -> NE(v:i32, 5:i32)
   /// There and back: x fits in A, so nothing is lost on the way.
   @proof(smt)
-  rule cast_back: CAST<'X>(a = CAST(x:'X)):int|index if holds(dtype(a), vmin(x), vmax(x)) && finite(vmin(x)) && finite(vmax(x)) ~> x
+  rule cast_back: CAST<'X>(a = CAST(x:'X)):int|index
+    if holds(dtype(a), vmin(x), vmax(x)) && finite(vmin(x)) && finite(vmax(x)) ~> x
     test CAST<index>(CAST<i32>(v:index in [0, 9])) -> v:index in [0, 9]
     test CAST<index>(CAST<i8>(v:index in [0, 200])) -> nomatch
 }

@@ -1,6 +1,6 @@
-// compare.pat - comparisons. On integers each compares an expression with a constant where it can: `x < c` bounds x from
-// above, `c < x` from below; bounds.c of the core then decides what it can, and guards (valid.pat) read their bounds.
-// Index only where the other form would overflow a fixed width.
+// compare.pat - comparisons. On integers each compares an expression with a constant where it can: `x < c` bounds x
+// from above, `c < x` from below; bounds.c of the core then decides what it can, and guards (valid.pat) read their
+// bounds. Index only where the other form would overflow a fixed width.
 //
 // Why it ends: each rule drops a node, or moves a term or factor from the left of a comparison into its constant.
 include "simplify/externs.pat"

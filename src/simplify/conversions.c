@@ -37,9 +37,9 @@ bool un__pred_embeds(un__rw *rw, un__dtype a, un__dtype b) {
   return limits(b, &to_lo, &to_hi) && to_lo <= lo && hi <= to_hi;
 }
 
-/* Casts are functions of the value, with two exceptions: a float that leaves an integer dtype saturates where an integer
- * wraps, so an integer may pass through a float only to a dtype that holds it; and of an integer only the low bits count
- * when the last dtype is no wider than the one between. */
+/* Casts are functions of the value, with two exceptions: a float that leaves an integer dtype saturates where an
+ * integer wraps, so an integer may pass through a float only to a dtype that holds it; and of an integer only the low
+ * bits count when the last dtype is no wider than the one between. */
 bool un__pred_cast_through(un__rw *rw, un__dtype a, un__dtype b, un__dtype c) {
   un__class from = un__dt_class(a), mid = un__dt_class(b), to = un__dt_class(c);
   bool last_int = to == UN__CLASS_INT || to == UN__CLASS_UINT;

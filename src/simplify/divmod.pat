@@ -1,8 +1,8 @@
 // divmod.pat - floor division and modulus of index expressions by constants, and by sizes that are not known.
 //
-// Of a divisor c > 0 the dividend is a sum of terms a*t and a constant. The terms that c divides leave the division; a
-// common factor of the rest cancels; what lies in one bucket of c has no quotient. `multiple(x, g)` and `rest(x, g)` are
-// the two halves of x = g*multiple + rest; choosing g is C's part (terms.c), the identity used is the rule's.
+// Of a divisor c > 0 the dividend is a sum of terms a*t and a constant. The terms that c divides leave the division;
+// a common factor of the rest cancels; what lies in one bucket of c has no quotient. `multiple(x, g)` and `rest(x,
+// g)` are the two halves of x = g*multiple + rest; choosing g is C's part (terms.c), the identity used is the rule's.
 //
 // Why it ends: each rule lowers (sum of divisors, terms below a division, nodes), except fdiv_of_fmod, which lowers the
 // number of divisions above moduli.
@@ -143,7 +143,8 @@ ruleset divmod order nodes(FLOORDIV, FLOORMOD), nodes(*) {
       -> ADD(v:index, FLOORDIV(u:index, w:index in [1, 9]))
   @proof(smt)
   rule fmod_mul_add: FLOORMOD(ADD[MUL[_:index, y], z], y) if vmin(y) > 0 ~> FLOORMOD(z, y)
-    test FLOORMOD(ADD(MUL(v:index, w:index in [1, 9]), u:index), w:index in [1, 9]) -> FLOORMOD(u:index, w:index in [1, 9])
+    test FLOORMOD(ADD(MUL(v:index, w:index in [1, 9]), u:index), w:index in [1, 9])
+      -> FLOORMOD(u:index, w:index in [1, 9])
   /// A factor common to both: (x*k) // (n*k) is x // n.
   @proof(smt)
   rule fdiv_common: FLOORDIV(MUL(x:index, #a), MUL(y, #b)) if a > 0 && a == b ~> FLOORDIV(x, y)
@@ -170,7 +171,8 @@ ruleset recombine order nodes(FLOORDIV, FLOORMOD), nodes(*) {
   @proof(smt)
   rule whole_times: ADD[MUL(FLOORDIV(x:index, #c), #e), MUL(FLOORMOD(x, #c), #d)] if c > 0 && e == c * d
     ~> MUL(x, #d)
-    test ADD(MUL(FLOORDIV(v:index, 4:index), 12:index), MUL(FLOORMOD(v:index, 4:index), 3:index)) -> MUL(v:index, 3:index)
+    test ADD(MUL(FLOORDIV(v:index, 4:index), 12:index), MUL(FLOORMOD(v:index, 4:index), 3:index))
+      -> MUL(v:index, 3:index)
   @proof(smt)
   rule top: ADD[MUL(FLOORDIV(x:index, #q), #e), FLOORMOD(FLOORDIV(x, #p), #a)]
     if p > 0 && a > 0 && q == p * a && e == a ~> FLOORDIV(x, #p)
@@ -214,7 +216,8 @@ ruleset recombine order nodes(FLOORDIV, FLOORMOD), nodes(*) {
 
   @proof(smt)
   rule chain_whole: ADD[ADD[y, MUL(FLOORDIV(x:index, #c), #e)], FLOORMOD(x, #c)] if c > 0 && e == c ~> ADD(y, x)
-    test ADD(ADD(w:index, MUL(FLOORDIV(v:index, 4:index), 4:index)), FLOORMOD(v:index, 4:index)) -> ADD(w:index, v:index)
+    test ADD(ADD(w:index, MUL(FLOORDIV(v:index, 4:index), 4:index)), FLOORMOD(v:index, 4:index))
+      -> ADD(w:index, v:index)
   @proof(smt)
   rule chain_whole_times: ADD[ADD[y, MUL(FLOORDIV(x:index, #c), #e)], MUL(FLOORMOD(x, #c), #d)]
     if c > 0 && e == c * d ~> ADD(y, MUL(x, #d))
@@ -258,7 +261,8 @@ ruleset recombine order nodes(FLOORDIV, FLOORMOD), nodes(*) {
   @proof(smt)
   rule chain_minus_floor: ADD[ADD[y, x:index], MUL(FLOORDIV(x, #c), #e)] if c > 0 && e == 0 - c
     ~> ADD(y, FLOORMOD(x, #c))
-    test ADD(ADD(w:index, v:index), MUL(FLOORDIV(v:index, 4:index), -4:index)) -> ADD(w:index, FLOORMOD(v:index, 4:index))
+    test ADD(ADD(w:index, v:index), MUL(FLOORDIV(v:index, 4:index), -4:index))
+      -> ADD(w:index, FLOORMOD(v:index, 4:index))
   @proof(smt)
   rule chain_minus_mod: ADD[ADD[y, x:index], MUL(FLOORMOD(x, #c), -1)] if c > 0
     ~> ADD(y, MUL(FLOORDIV(x, #c), #c))

@@ -6,7 +6,8 @@ c_include "simplify/simplify.h"
 pred finite(v: int) = v > -9223372036854775808 && v < 9223372036854775807
 extern pred is_constant(x: node) smt "const"
 
-// ---- orders of chains (terms.c): z stands before y; both are links of the chain, not chains of its op, not constants ----
+// ---- orders of chains (terms.c): z stands before y; both are links of the chain, not chains of its op, not
+// constants ----
 
 extern pred term_after(y: node, z: node)   smt "true"
 extern pred factor_after(y: node, z: node) smt "true"

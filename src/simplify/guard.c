@@ -1,9 +1,9 @@
 /* guard.c - un__fn_under: simplification of an expression under a condition.
  *
- * The condition is read as facts: bounds on index expressions, and truth of conditions. Each expression is replaced by a
- * VAR with the narrower bounds, each condition by its value; the result is simplified as usual and the VARs are put back.
- * The answer counts only when it is smaller as a tree than what was given: so no two guards can undo each other's work,
- * and rules that use it end. */
+ * The condition is read as facts: bounds on index expressions, and truth of conditions. Each expression is replaced
+ * by a VAR with the narrower bounds, each condition by its value; the result is simplified as usual and the VARs are
+ * put back. The answer counts only when it is smaller as a tree than what was given: so no two guards can undo each
+ * other's work, and rules that use it end. */
 #include "simplify.h"
 #include "terms.h"
 
@@ -92,7 +92,8 @@ static wide floor_div(wide a, wide b) {
 /* lo <= coef * e, and coef * e <= hi; either may be absent. */
 static void learn_scaled(facts *f, const un__term *t, const wide *lo, const wide *hi) {
   const wide *low = t->coef > 0 ? lo : hi, *high = t->coef > 0 ? hi : lo;
-  learn(f, t->base, low ? clamp(-floor_div(-*low, t->coef)) : UN__NEG_INF, high ? clamp(floor_div(*high, t->coef)) : UN__POS_INF);
+  int64_t at_least = low ? clamp(-floor_div(-*low, t->coef)) : UN__NEG_INF;
+  learn(f, t->base, at_least, high ? clamp(floor_div(*high, t->coef)) : UN__POS_INF);
 }
 
 /* A bound on a sum bounds a term when the others are bounded. */
@@ -136,8 +137,8 @@ static uint32_t tree_size(const un_uop *x) {
 
 /* ---- substitution ---- */
 
-/* A stand-in for e with narrower bounds. Its name holds e's structural hash: two expressions under one guard do not share
- * a stand-in, and no user's VAR has a name that starts with '?'. */
+/* A stand-in for e with narrower bounds. Its name holds e's structural hash: two expressions under one guard do not
+ * share a stand-in, and no user's VAR has a name that starts with '?'. */
 static const un_uop *stand_in(un__graph *g, const fact *f) {
   if (f->lo == f->hi) return un__const_i(g, f->e->dtype, f->lo);
   char name[UN__NAME_WORDS * 8] = {'?'};
@@ -186,7 +187,9 @@ static const un_uop *simplified(un__rw *rw, const un_uop *x, const facts *f) {
   return y ? un__graph_rewrite(g, y, &un__pass_simplify, &opt) : NULL;
 }
 
-const un_uop *un__simplify(un__graph *g, const un_uop *root) { return un__graph_rewrite(g, root, &un__pass_simplify, NULL); }
+const un_uop *un__simplify(un__graph *g, const un_uop *root) {
+  return un__graph_rewrite(g, root, &un__pass_simplify, NULL);
+}
 
 const un_uop *un__fn_under(un__rw *rw, const un_uop *x, const un_uop *c, int64_t holds) {
   uint32_t size;

@@ -1,8 +1,9 @@
 /* order.c - the order of links in chains of sums, products and conditions.
  *
- * It looks at structure and at the order of range ids, never at hashes: renumbering the ranges of a kernel in their order
- * leaves every chain in order. Terms that need the outer loops only come first, so that their sum can be computed outside;
- * the parts of one dividend (x, x//c, (x//p)%a, x%a) stand side by side, higher digits first, where recombine finds them. */
+ * It looks at structure and at the order of range ids, never at hashes: renumbering the ranges of a kernel in their
+ * order leaves every chain in order. Terms that need the outer loops only come first, so that their sum can be
+ * computed outside; the parts of one dividend (x, x//c, (x//p)%a, x%a) stand side by side, higher digits first, where
+ * recombine finds them. */
 #include "simplify.h"
 
 bool un__pred_is_constant(un__rw *rw, const un_uop *x) { return un__is_const(x); }

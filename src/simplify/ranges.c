@@ -52,10 +52,11 @@ const un_uop *un__fn_subst(un__rw *rw, const un_uop *x, const un_uop *from, cons
 
 /* ---- may a range become a VALID? ---- */
 
+typedef struct todo { const un_uop *node; bool inside; } todo;
 typedef struct search {
   const un_uop *range;
   un__ptrmap seen[2];                                        /* outside and inside addresses */
-  UN__VEC(struct { const un_uop *node; bool inside; }) todo;
+  UN__VEC(todo) todo;
 } search;
 
 static bool lets_valid_out(un__op op) {
@@ -68,7 +69,7 @@ static bool visit(search *s, const un_uop *n, bool inside) {
   bool added;
   if (!un__ptrmap_put(&s->seen[inside], n, &added)) return false;
   if (!added) return true;
-  return un__vec_reserve(&s->todo, s->todo.n + 1) && (s->todo.at[s->todo.n].node = n, s->todo.at[s->todo.n++].inside = inside, true);
+  return un__vec_push(&s->todo, ((todo){n, inside}));
 }
 
 /* One node that depends on the range; false: the range cannot become a VALID. */
@@ -91,9 +92,8 @@ bool un__pred_addresses_only(un__rw *rw, const un_uop *x, const un_uop *r) {
   un__ptrmap_init(&s.seen[1]);
   bool ok = visit(&s, x, false);
   while (ok && s.todo.n) {
-    const un_uop *n = s.todo.at[s.todo.n - 1].node;
-    bool inside = s.todo.at[--s.todo.n].inside;
-    ok = enter(&s, n, inside);
+    todo t = un__vec_pop(&s.todo);
+    ok = enter(&s, t.node, t.inside);
   }
   un__ptrmap_finish(&s.seen[0]);
   un__ptrmap_finish(&s.seen[1]);

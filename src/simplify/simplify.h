@@ -1,7 +1,7 @@
 /* simplify.h - the rulesets of this folder, the pass that runs them all, and what their rules ask of C.
  *
- * Other stages `include "simplify/<file>.pat"` and `use` these rulesets by name: fold, bounds, arith, where_fold, casts,
- * divmod, recombine, compare, valid, reduce. externs.pat says what each function below must answer. */
+ * Other stages `include "simplify/<file>.pat"` and `use` these rulesets by name: fold, bounds, arith, where_fold,
+ * casts, divmod, recombine, compare, valid, reduce. externs.pat says what each function below must answer. */
 #ifndef UN_SIMPLIFY_SIMPLIFY_H
 #define UN_SIMPLIFY_SIMPLIFY_H
 

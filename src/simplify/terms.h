@@ -6,7 +6,7 @@
 
 enum { UN__MAX_TERMS = 48 };
 
-typedef struct un__term { const un_uop *base; int64_t coef; } un__term;   /* base is no constant, no ADD, no base * const */
+typedef struct un__term { const un_uop *base; int64_t coef; } un__term;   /* base: no constant, ADD, or multiple */
 typedef struct un__sum {
   un__term t[UN__MAX_TERMS];     /* in the order of the chain */
   uint32_t n;

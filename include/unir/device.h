@@ -1,5 +1,25 @@
-/* unir/device.h - filled in with the API. */
+/* unir/device.h - where things run.
+ *
+ * A device is named by a string: "cpu" (all processors), "interp" (the reference interpreter), "null" (compiles and runs
+ * nothing: for looking at kernels). A context runs everything on one device, chosen when it is created.
+ */
 #ifndef UNIR_DEVICE_H
 #define UNIR_DEVICE_H
-#include <unir/tensor.h>
+
+#include <unir/ctx.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The name of the device of cx; NULL for NULL. Lives as long as cx. */
+UN_API UN_KEEP const char *un_device(const un_ctx *cx);
+
+/* The name of the i-th device kind that this library was built with, from 0; NULL after the last. Static storage, any
+ * thread. Whether it can be opened on this machine shows un_ctx_create. */
+UN_API UN_KEEP const char *un_device_kind(size_t i);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

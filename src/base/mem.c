@@ -35,6 +35,11 @@ void *un__calloc(size_t count, size_t size) {
 
 void *un__realloc(void *p, size_t size) { return may_allocate() ? realloc(p, size ? size : 1) : NULL; }
 
+void *un__alloc_aligned(size_t align, size_t size) {
+  void *p = NULL;
+  return may_allocate() && posix_memalign(&p, align, size ? size : 1) == 0 ? p : NULL;
+}
+
 void un__free(void *p) { free(p); }
 
 char *un__strdup(const char *s) {

@@ -16,6 +16,7 @@
 void *un__alloc(size_t size);
 void *un__calloc(size_t count, size_t size);    /* zeroed; overflow of count * size fails */
 void *un__realloc(void *p, size_t size);        /* on failure `p` is still valid */
+void *un__alloc_aligned(size_t align, size_t size);   /* a power of two; freed by un__free */
 void un__free(void *p);                         /* NULL is allowed */
 char *un__strdup(const char *s);
 

@@ -11,7 +11,7 @@ enum { KIB = 1024, MIB = 1024 * 1024 };
 static const un__target generic = {
   .name = "cpu-generic", .cpu = "x86-64-v3", .features = "", .threads = 2, .vector_bytes = 32, .vector_registers = 16,
   .l1_bytes = 32 * KIB, .l2_bytes = 512 * KIB, .l3_bytes = 16 * MIB, .cache_line = 64, .has_threads = true, .fma = true,
-  .min_parallel_work = 32768,
+  .f16_convert = true, .wide_index = true, .min_parallel_work = 32768,
 };
 
 static const un__target interp = {
@@ -70,11 +70,11 @@ static void read_vectors(un__target *t) {
   bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   t->vector_bytes = v4 ? 64 : v3 ? 32 : 16;
   t->vector_registers = v4 ? 32 : 16;
-  t->fma = v3;
+  t->fma = t->f16_convert = v3;     /* every CPU with AVX2 has F16C */
 #elif defined(__aarch64__)
   t->vector_bytes = 16;
   t->vector_registers = 32;
-  t->fma = true;
+  t->fma = t->f16_convert = true;
 #else
   t->vector_bytes = 0;
 #endif

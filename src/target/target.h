@@ -16,6 +16,8 @@ typedef struct un__target {
   uint32_t cache_line;
   bool has_threads, has_local;   /* which AxisTypes exist */
   bool fma, native_f16, native_bf16;
+  bool f16_convert;              /* f16 <-> f32 conversions in hardware */
+  bool wide_index;               /* scalar addresses are cheapest in 64 bits */
   uint32_t min_parallel_work;    /* scalar operations below which one thread does it all */
 } un__target;
 

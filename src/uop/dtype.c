@@ -35,8 +35,9 @@ static uint32_t upward(un_dtype d) {
 un_dtype un__dt_promote(un_dtype a, un_dtype b) {
   if (a == UN_VOID || b == UN_VOID || a == UN_INDEX || b == UN_INDEX) return a == b ? a : UN_VOID;
   uint32_t common = upward(a) & upward(b);
-  /* The least element of the common upper bounds: the one below which no other lies. The lattice has one. */
+  /* The least element of the common upper bounds: the one below which no other lies. */
   for (int d = UN_BOOL; d < UN_INDEX; d++)
     if (common >> d & 1 && (upward((un_dtype)d) & common) == common) return (un_dtype)d;
-  return UN_VOID;
+  /* u64 with a signed dtype, the two 8-bit floats: several formats would do, none is the smallest. */
+  return UN_F32;
 }

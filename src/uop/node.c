@@ -35,6 +35,13 @@ static bool draft_eq(const void *key, const void *item) {
   return true;
 }
 
+/* Loop variables and sizes are of dtype index until lowering has proved that i32 or i64 holds them. */
+static un__dtype index_dtype(un__dtype given) {
+  if (!given) return UN__DT(UN_INDEX);
+  un_dtype s = un__dt_scalar(given);
+  return s == UN_I32 || s == UN_I64 ? given : un__dt_vec(UN_INDEX, un__dt_lanes(given));
+}
+
 static un__dtype ruled_dtype(const draft *d) {
   switch (un__op_table[d->op].dtype_rule) {
   case UN__DR_GIVEN: return d->dtype;
@@ -42,7 +49,7 @@ static un__dtype ruled_dtype(const draft *d) {
   case UN__DR_SECOND: return d->src[1]->dtype;
   case UN__DR_TRUTH: return un__dt_vec(UN_BOOL, un__dt_lanes(d->src[0]->dtype));
   case UN__DR_VOID: return UN__DT(UN_VOID);
-  case UN__DR_INDEX: return d->dtype ? un__dt_vec(UN_INDEX, un__dt_lanes(d->dtype)) : UN__DT(UN_INDEX);
+  case UN__DR_INDEX: return index_dtype(d->dtype);
   }
   return d->dtype;
 }

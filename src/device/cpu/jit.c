@@ -1,0 +1,263 @@
+/* jit.c - LLVM-C and ORC.
+ *
+ * A compilation has its own LLVMContext and takes a TargetMachine from a list of idle ones, so compilations do not
+ * meet; the object it emits is then added to the one LLJIT under a resource tracker, which frees the code. Every
+ * kernel is renamed k<n> on its way in, so that two modules may use the same entry name. */
+#include "jit.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/Core.h>
+#include <llvm-c/Error.h>
+#include <llvm-c/IRReader.h>
+#include <llvm-c/LLJIT.h>
+#include <llvm-c/Orc.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/TargetMachine.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+
+#include "base/mem.h"
+
+/* The renderer emits explicit vectors; what is left is to put accumulators in registers and to share addresses. */
+static const char passes[] = "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,loop-mssa(licm),early-cse)";
+
+typedef struct machine { LLVMTargetMachineRef tm; bool generic; struct machine *next; } machine;
+
+struct un__jit {
+  LLVMOrcLLJITRef lljit;
+  pthread_mutex_t lock;        /* guards idle */
+  machine *idle;
+  _Atomic uint64_t serial;
+};
+
+struct un__jit_code { LLVMOrcResourceTrackerRef tracker; };
+
+static un_status orc_fail(LLVMErrorRef e, const char *what, un__err *err) {
+  char *text = LLVMGetErrorMessage(e);
+  un_status status = un__fail(err, UN_ERR_COMPILE, "%s: %s", what, text);
+  LLVMDisposeErrorMessage(text);
+  return status;
+}
+
+static void initialize_target(void) {
+  LLVMInitializeNativeTarget();
+  LLVMInitializeNativeAsmPrinter();
+  LLVMInitializeNativeAsmParser();
+}
+
+un_status un__jit_create(un__jit **out, un__err *err) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, initialize_target);
+  *out = NULL;
+  un__jit *j = un__calloc(1, sizeof *j);
+  if (!j) return un__fail(err, UN_ERR_NOMEM, "no memory for the compiler");
+  LLVMErrorRef e = LLVMOrcCreateLLJIT(&j->lljit, NULL);
+  if (e) {
+    un__free(j);
+    return orc_fail(e, "cannot start ORC", err);
+  }
+  /* Code generation may call memset, memcpy and soft-float helpers of this process. */
+  LLVMOrcDefinitionGeneratorRef process;
+  e = LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&process, LLVMOrcLLJITGetGlobalPrefix(j->lljit), NULL, NULL);
+  if (e) {
+    LLVMConsumeError(LLVMOrcDisposeLLJIT(j->lljit));
+    un__free(j);
+    return orc_fail(e, "cannot search the process for symbols", err);
+  }
+  LLVMOrcJITDylibAddGenerator(LLVMOrcLLJITGetMainJITDylib(j->lljit), process);
+  pthread_mutex_init(&j->lock, NULL);
+  *out = j;
+  return UN_OK;
+}
+
+void un__jit_destroy(un__jit *j) {
+  if (!j) return;
+  for (machine *m = j->idle, *next; m; m = next) {
+    next = m->next;
+    LLVMDisposeTargetMachine(m->tm);
+    un__free(m);
+  }
+  LLVMErrorRef e = LLVMOrcDisposeLLJIT(j->lljit);
+  if (e) LLVMConsumeError(e);
+  pthread_mutex_destroy(&j->lock);
+  un__free(j);
+}
+
+/* ---- target machines ---- */
+
+static bool is_native(const un__target *t) { return strcmp(t->cpu, "native") == 0; }
+
+static un_status make_machine(const un__target *t, machine **out, un__err *err) {
+  char *triple = LLVMGetDefaultTargetTriple(), *text = NULL;
+  char *cpu = is_native(t) ? LLVMGetHostCPUName() : LLVMCreateMessage(t->cpu);
+  char *features = is_native(t) ? LLVMGetHostCPUFeatures() : LLVMCreateMessage(t->features);
+  LLVMTargetRef target;
+  machine *m = un__calloc(1, sizeof *m);
+  un_status status = m ? UN_OK : un__fail(err, UN_ERR_NOMEM, "no memory for the compiler");
+  if (m && LLVMGetTargetFromTriple(triple, &target, &text)) {
+    status = un__fail(err, UN_ERR_COMPILE, "no code generator for %s: %s", triple, text);
+  } else if (m) {
+    m->tm = LLVMCreateTargetMachine(target, triple, cpu, features, LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelJITDefault);
+    m->generic = !is_native(t);
+    if (!m->tm) status = un__fail(err, UN_ERR_COMPILE, "no target machine for %s, cpu %s", triple, cpu);
+  }
+  LLVMDisposeMessage(triple);
+  LLVMDisposeMessage(cpu);
+  LLVMDisposeMessage(features);
+  if (text) LLVMDisposeMessage(text);
+  if (status != UN_OK) {
+    un__free(m);
+    m = NULL;
+  }
+  *out = m;
+  return status;
+}
+
+static un_status take_machine(un__jit *j, const un__target *t, machine **out, un__err *err) {
+  pthread_mutex_lock(&j->lock);
+  machine **at = &j->idle;
+  while (*at && (*at)->generic == is_native(t)) at = &(*at)->next;
+  machine *m = *at;
+  if (m) *at = m->next;
+  pthread_mutex_unlock(&j->lock);
+  *out = m;
+  return m ? UN_OK : make_machine(t, out, err);
+}
+
+static void return_machine(un__jit *j, machine *m) {
+  pthread_mutex_lock(&j->lock);
+  m->next = j->idle;
+  j->idle = m;
+  pthread_mutex_unlock(&j->lock);
+}
+
+/* ---- compiling ---- */
+
+/* LLVM reports what it cannot do through the context; kept here instead of printed. */
+static void keep_diagnostic(LLVMDiagnosticInfoRef info, void *data) {
+  if (LLVMGetDiagInfoSeverity(info) != LLVMDSError) return;
+  char *text = LLVMGetDiagInfoDescription(info);
+  un__fail(data, UN_ERR_COMPILE, "LLVM: %s", text);
+  LLVMDisposeMessage(text);
+}
+
+static un_status parse_module(LLVMContextRef cx, const char *ir, size_t size, LLVMModuleRef *out, un__err *err) {
+  /* The reader wants a NUL behind the text, which is why the text is copied. */
+  LLVMMemoryBufferRef buf = LLVMCreateMemoryBufferWithMemoryRangeCopy(ir, size, "kernel");
+  char *text = NULL;
+  if (LLVMParseIRInContext(cx, buf, out, &text)) {
+    un_status status = un__fail(err, UN_ERR_COMPILE, "LLVM IR: %s", text ? text : "cannot be parsed");
+    if (text) LLVMDisposeMessage(text);
+    return status;
+  }
+  if (LLVMVerifyModule(*out, LLVMReturnStatusAction, &text)) {
+    un__fail(err, UN_ERR_COMPILE, "LLVM IR does not verify: %s", text ? text : "");
+    LLVMDisposeModule(*out);
+    *out = NULL;
+  }
+  if (text) LLVMDisposeMessage(text);
+  return *out ? UN_OK : UN_ERR_COMPILE;
+}
+
+static un_status optimize(LLVMModuleRef m, LLVMTargetMachineRef tm, un__err *err) {
+  char *triple = LLVMGetTargetMachineTriple(tm);
+  LLVMSetTarget(m, triple);
+  LLVMDisposeMessage(triple);
+  LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(tm);
+  LLVMSetModuleDataLayout(m, layout);
+  LLVMDisposeTargetData(layout);
+  LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+  LLVMErrorRef e = LLVMRunPasses(m, passes, tm, options);
+  LLVMDisposePassBuilderOptions(options);
+  return e ? orc_fail(e, "LLVM passes", err) : UN_OK;
+}
+
+/* Parses, renames the entry (when given), optimises and emits. */
+static un_status emit(machine *m, const char *ir, size_t size, const char *entry, const char *unique,
+                      LLVMCodeGenFileType kind, LLVMMemoryBufferRef *out, un__err *err) {
+  un__err local = {0};
+  LLVMContextRef cx = LLVMContextCreate();
+  LLVMContextSetDiagnosticHandler(cx, keep_diagnostic, &local);
+  LLVMModuleRef module = NULL;
+  un_status status = parse_module(cx, ir, size, &module, err);
+  if (status == UN_OK && entry) {
+    LLVMValueRef fn = LLVMGetNamedFunction(module, entry);
+    if (fn) LLVMSetValueName2(fn, unique, strlen(unique));
+    else status = un__fail(err, UN_ERR_COMPILE, "LLVM IR has no function %s", entry);
+  }
+  if (status == UN_OK) status = optimize(module, m->tm, err);
+  char *text = NULL;
+  if (status == UN_OK && LLVMTargetMachineEmitToMemoryBuffer(m->tm, module, kind, &text, out))
+    status = un__fail(err, UN_ERR_COMPILE, "LLVM: %s", text ? text : "cannot emit code");
+  if (text) LLVMDisposeMessage(text);
+  if (status == UN_OK && local.status != UN_OK) {
+    status = un__err_copy(err, &local);
+    LLVMDisposeMemoryBuffer(*out);
+  }
+  if (module) LLVMDisposeModule(module);
+  LLVMContextDispose(cx);
+  return status;
+}
+
+static un_status add_object(un__jit *j, LLVMMemoryBufferRef object, const char *name, un__jit_code **out,
+                            un__cpu_kernel *out_fn, un__err *err) {
+  un__jit_code *c = un__alloc(sizeof *c);
+  if (!c) {
+    LLVMDisposeMemoryBuffer(object);
+    return un__fail(err, UN_ERR_NOMEM, "no memory for compiled code");
+  }
+  c->tracker = LLVMOrcJITDylibCreateResourceTracker(LLVMOrcLLJITGetMainJITDylib(j->lljit));
+  LLVMOrcExecutorAddress address = 0;
+  LLVMErrorRef e = LLVMOrcLLJITAddObjectFileWithRT(j->lljit, c->tracker, object);     /* takes the object */
+  if (!e) e = LLVMOrcLLJITLookup(j->lljit, &address, name);
+  if (e) {
+    un__jit_release(j, c);
+    return orc_fail(e, "ORC", err);
+  }
+  *out = c;
+  *out_fn = (un__cpu_kernel)(uintptr_t)address;
+  return UN_OK;
+}
+
+un_status un__jit_compile(un__jit *j, const un__target *t, const char *ir, size_t size, const char *entry,
+                          un__jit_code **out, un__cpu_kernel *out_fn, un__err *err) {
+  char unique[32];
+  snprintf(unique, sizeof unique, "k%llu", (unsigned long long)atomic_fetch_add(&j->serial, 1));
+  machine *m;
+  LLVMMemoryBufferRef object;
+  UN__TRY(take_machine(j, t, &m, err));
+  un_status status = emit(m, ir, size, entry, unique, LLVMObjectFile, &object, err);
+  return_machine(j, m);
+  UN__TRY(status);
+  return add_object(j, object, unique, out, out_fn, err);
+}
+
+void un__jit_release(un__jit *j, un__jit_code *c) {
+  (void)j;
+  if (!c) return;
+  LLVMErrorRef e = LLVMOrcResourceTrackerRemove(c->tracker);
+  if (e) LLVMConsumeError(e);
+  LLVMOrcReleaseResourceTracker(c->tracker);
+  un__free(c);
+}
+
+un_status un__jit_assembly(un__jit *j, const un__target *t, const char *ir, size_t size, char **out, un__err *err) {
+  machine *m;
+  LLVMMemoryBufferRef text;
+  UN__TRY(take_machine(j, t, &m, err));
+  un_status status = emit(m, ir, size, NULL, NULL, LLVMAssemblyFile, &text, err);
+  return_machine(j, m);
+  UN__TRY(status);
+  size_t n = LLVMGetBufferSize(text);
+  *out = un__alloc(n + 1);
+  if (*out) {
+    memcpy(*out, LLVMGetBufferStart(text), n);
+    (*out)[n] = '\0';
+  }
+  LLVMDisposeMemoryBuffer(text);
+  return *out ? UN_OK : un__fail(err, UN_ERR_NOMEM, "no memory for assembly text");
+}

@@ -1,0 +1,144 @@
+#define _GNU_SOURCE
+#include "host_mem.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/mem.h"
+
+enum { ALIGN = 64, CLASSES = 512 };
+static const size_t huge = 2u << 20, keep_limit = (size_t)256 << 20;
+
+typedef struct kept { struct kept *next; } kept;
+
+struct un__host_heap {
+  pthread_mutex_t lock;
+  kept *free[CLASSES];         /* blocks by size class */
+  size_t kept_bytes;
+};
+
+static un__host_heap *heap_of(un__device *d) { return ((un__host_device *)d)->heap; }
+
+/* Classes are eighths of powers of two, so at most an eighth is wasted. */
+static unsigned class_of(size_t size, size_t *rounded) {
+  if (size < ALIGN) size = ALIGN;
+  unsigned log = 63 - (unsigned)__builtin_clzll(size);
+  size_t step = (size_t)1 << (log >= 3 ? log - 3 : 0);
+  if (step < ALIGN) step = ALIGN;
+  size_t r = (size + step - 1) / step * step;
+  *rounded = r;
+  log = 63 - (unsigned)__builtin_clzll(r);
+  return log * 8 + (unsigned)(r >> (log - 3) & 7);
+}
+
+un__host_heap *un__host_heap_create(void) {
+  un__host_heap *h = un__calloc(1, sizeof *h);
+  if (h) pthread_mutex_init(&h->lock, NULL);
+  return h;
+}
+
+static void trim_locked(un__host_heap *h) {
+  for (unsigned c = 0; c < CLASSES; c++)
+    for (kept *k = h->free[c], *next; k; k = next) {
+      next = k->next;
+      un__free(k);
+    }
+  memset(h->free, 0, sizeof h->free);
+  h->kept_bytes = 0;
+}
+
+void un__host_heap_trim(un__host_heap *h) {
+  pthread_mutex_lock(&h->lock);
+  trim_locked(h);
+  pthread_mutex_unlock(&h->lock);
+}
+
+void un__host_heap_destroy(un__host_heap *h) {
+  if (!h) return;
+  trim_locked(h);
+  pthread_mutex_destroy(&h->lock);
+  un__free(h);
+}
+
+static void *take_block(un__host_heap *h, size_t rounded, unsigned c) {
+  pthread_mutex_lock(&h->lock);
+  kept *k = h->free[c];
+  if (k) {
+    h->free[c] = k->next;
+    h->kept_bytes -= rounded;
+  }
+  pthread_mutex_unlock(&h->lock);
+  if (k) return k;
+  void *p = un__alloc_aligned(rounded >= huge ? huge : ALIGN, rounded);
+  if (!p) {     /* what is kept may be what is missing */
+    un__host_heap_trim(h);
+    p = un__alloc_aligned(rounded >= huge ? huge : ALIGN, rounded);
+  }
+  if (p && rounded >= huge) madvise(p, rounded, MADV_HUGEPAGE);
+  return p;
+}
+
+un_status un__host_alloc(un__device *d, size_t size, un__mem **out, un__err *err) {
+  un__host_heap *h = heap_of(d);
+  *out = NULL;
+  if (size > SIZE_MAX / 2) return un__fail(err, UN_ERR_NOMEM, "a buffer of %zu bytes is too large", size);
+  size_t rounded;
+  unsigned c = class_of(size, &rounded);
+  un__mem *m = un__alloc(sizeof *m);
+  void *data = m ? take_block(h, rounded, c) : NULL;
+  if (!data) {
+    un__free(m);
+    return un__fail(err, UN_ERR_NOMEM, "no memory for a buffer of %zu bytes", size);
+  }
+  *m = (un__mem){data, size, false};
+  *out = m;
+  return UN_OK;
+}
+
+un_status un__host_wrap(un__device *d, void *host, size_t size, un__mem **out, un__err *err) {
+  *out = un__alloc(sizeof **out);
+  if (!*out) return un__fail(err, UN_ERR_NOMEM, "no memory for a buffer");
+  **out = (un__mem){host, size, true};
+  return UN_OK;
+}
+
+void un__host_free(un__device *d, un__mem *m) {
+  un__host_heap *h = heap_of(d);
+  if (!m) return;
+  if (!m->borrowed) {
+    size_t rounded;
+    unsigned c = class_of(m->size, &rounded);
+    pthread_mutex_lock(&h->lock);
+    bool keep = h->kept_bytes + rounded <= keep_limit;
+    if (keep) {
+      kept *k = m->data;
+      k->next = h->free[c];
+      h->free[c] = k;
+      h->kept_bytes += rounded;
+    }
+    pthread_mutex_unlock(&h->lock);
+    if (!keep) un__free(m->data);
+  }
+  un__free(m);
+}
+
+static un_status check_span(const un__mem *m, size_t offset, size_t size, const char *what, un__err *err) {
+  if (offset <= m->size && size <= m->size - offset) return UN_OK;
+  return un__fail(err, UN_ERR_INVALID_ARG, "%s of %zu bytes at %zu leaves a buffer of %zu bytes", what, size, offset, m->size);
+}
+
+un_status un__host_write(un__device *d, un__mem *m, size_t offset, const void *src, size_t size, un__err *err) {
+  UN__TRY(check_span(m, offset, size, "write", err));
+  if (size) memcpy((char *)m->data + offset, src, size);
+  return UN_OK;
+}
+
+un_status un__host_read(un__device *d, const un__mem *m, size_t offset, void *dst, size_t size, un__err *err) {
+  UN__TRY(check_span(m, offset, size, "read", err));
+  if (size) memcpy(dst, (const char *)m->data + offset, size);
+  return UN_OK;
+}
+
+un_status un__host_sync(un__device *d, un__err *err) { return UN_OK; }

@@ -1,0 +1,31 @@
+/* host_mem.h - device memory that is host memory: cpu, interp and null share it.
+ *
+ * Freed blocks are kept up to a limit and reused by size, because fresh pages cost more than most kernels. */
+#ifndef UN_DEVICE_HOST_MEM_H
+#define UN_DEVICE_HOST_MEM_H
+
+#include "device.h"
+
+struct un__mem { void *data; size_t size; bool borrowed; };
+
+typedef struct un__host_heap un__host_heap;
+un__host_heap *un__host_heap_create(void);
+void un__host_heap_destroy(un__host_heap *h);
+/* Gives back what is kept for reuse. */
+void un__host_heap_trim(un__host_heap *h);
+
+/* What a device with such memory starts with, and the memory part of its vtable. */
+typedef struct un__host_device { un__device base; un__host_heap *heap; } un__host_device;
+
+un_status un__host_alloc(un__device *d, size_t size, un__mem **out, un__err *err);
+un_status un__host_wrap(un__device *d, void *host, size_t size, un__mem **out, un__err *err);
+void un__host_free(un__device *d, un__mem *m);
+un_status un__host_write(un__device *d, un__mem *m, size_t offset, const void *src, size_t size, un__err *err);
+un_status un__host_read(un__device *d, const un__mem *m, size_t offset, void *dst, size_t size, un__err *err);
+un_status un__host_sync(un__device *d, un__err *err);      /* launches return when they are done */
+
+#define UN__HOST_MEMORY                                                                                \
+  .alloc = un__host_alloc, .wrap = un__host_wrap, .free = un__host_free, .write = un__host_write,      \
+  .read = un__host_read, .sync = un__host_sync
+
+#endif

@@ -1,0 +1,45 @@
+/* null.c - the device "null": compiles nothing and runs nothing, for goldens, fuzzing and timing of the front half.
+ * Its memory is real, so programs that read results get zeros. */
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "device/host_mem.h"
+
+struct un__code { char unused; };
+
+static un_status compile(un__device *d, const un__artifact *a, un__code **out, un__err *err) {
+  *out = un__calloc(1, sizeof **out);
+  return *out ? UN_OK : un__fail(err, UN_ERR_NOMEM, "no memory for compiled code");
+}
+
+static void code_release(un__device *d, un__code *code) { un__free(code); }
+static un_status launch(un__device *d, un__code *code, un__mem *const *args, const int64_t *vars, un__err *err) { return UN_OK; }
+static un_status disassemble(un__device *d, const un__artifact *a, char **out, un__err *err) {
+  *out = NULL;
+  return un__fail(err, UN_ERR_UNSUPPORTED, "null: there is no machine code");
+}
+
+static void destroy(un__device *d) {
+  un__host_heap_destroy(((un__host_device *)d)->heap);
+  un__free(d);
+}
+
+static const un__device_vtable vtable = {
+  .kind = "null", .compile = compile, .code_release = code_release, .launch = launch, .disassemble = disassemble,
+  .destroy = destroy, UN__HOST_MEMORY,
+};
+
+un_status un__null_open(un__device **out, un__err *err) {
+  *out = NULL;
+  un__host_device *d = un__calloc(1, sizeof *d);
+  if (d) d->heap = un__host_heap_create();
+  if (!d || !d->heap) {
+    un__free(d);
+    return un__fail(err, UN_ERR_NOMEM, "no memory for a device");
+  }
+  d->base.vt = &vtable;
+  d->base.target = un__target_host();
+  snprintf(d->base.name, sizeof d->base.name, "null");
+  *out = &d->base;
+  return UN_OK;
+}

@@ -1,0 +1,94 @@
+/* program.h - a kernel made ready for interpretation: a flat list of steps over numbered slots.
+ *
+ * Two front ends write it: linear.c from a LINEAR list as it stands, nest.c from a kernel's loop nest. run.c executes
+ * it. A program refers to no node, so it outlives the graph; steps keep the position of their node for messages.
+ *
+ * A slot holds one scalar; a vector has one slot a lane. Memory is numbered too: arguments hold storage bytes, LOCAL and
+ * REG memory holds values, each of which knows whether it was ever written.
+ */
+#ifndef UN_INTERP_PROGRAM_H
+#define UN_INTERP_PROGRAM_H
+
+#include "base/vec.h"
+#include "order.h"
+#include "uop/eval.h"
+
+typedef enum un__istep_kind {
+  UN__ISTEP_ALU,        /* dst = apply(operands), lane by lane */
+  UN__ISTEP_VALID,      /* dst = operand 0 if operand 1, else the invalid index */
+  UN__ISTEP_GATHER,     /* lane i of dst = operand i: VECTORIZE, GEP and copies */
+  UN__ISTEP_HREDUCE,    /* dst = the lanes of operand 0 combined by apply, halving; all its slots are used */
+  UN__ISTEP_LOAD,       /* operands: index, gate (optional) */
+  UN__ISTEP_STORE,      /* operands: value, index, gate (optional) */
+  UN__ISTEP_FRESH,      /* makes memory `mem` new; operand: its number of elements */
+  UN__ISTEP_LOOP,       /* dst = 0; operand: size; goes to target when there is no round */
+  UN__ISTEP_NEXT,       /* dst + 1; operand: size; goes to target while rounds are left */
+  UN__ISTEP_IF,         /* operand: condition; goes to target when false */
+  UN__ISTEP_KINDS
+} un__istep_kind;
+
+typedef struct un__ioperand { uint32_t slot, stride; } un__ioperand;   /* stride 0: one scalar for every lane */
+
+typedef struct un__istep {
+  uint8_t kind, op, apply;     /* op: of the node, for messages */
+  uint8_t is_index;            /* ALU with result dtype index: an invalid operand makes the result invalid */
+  uint16_t lanes;
+  un__dtype dtype;             /* scalar dtype of dst, of what is loaded or stored */
+  uint32_t dst, src, nsrc;     /* operands are operand[src .. src + nsrc) */
+  uint32_t target, mem, node;
+} un__istep;
+
+typedef struct un__imem {
+  un__space space;
+  un__dtype dtype;             /* scalar */
+  uint32_t lanes;              /* of one element */
+  uint32_t arg;                /* GLOBAL: which argument */
+  int64_t declared;            /* GLOBAL: number of elements where the PARAM says a constant, else -1 */
+} un__imem;
+
+typedef struct un__iprog {
+  UN__VEC(un__istep) step;
+  UN__VEC(un__ioperand) operand;
+  UN__VEC(un__value) slot;     /* as they are at the start: constants in place */
+  UN__VEC(un__imem) mem;
+  UN__VEC(uint32_t) var_slot;  /* of VAR i, numbered in the order of the toposort */
+  UN__VEC(uint32_t) task_slot; /* slots that hold the task's number */
+} un__iprog;
+
+/* From a SINK (or END, STORE) at stage kernel or a LINEAR at stage linear. */
+un_status un__iprog_create(const un_uop *kernel, un__iprog **out, un__err *err);
+void un__iprog_destroy(un__iprog *p);
+
+/* Runs one task. `args` are storage, `sizes` their elements. Reads the program only: many threads may run it. */
+un_status un__iprog_run(const un__iprog *p, void *const *args, const int64_t *sizes, uint32_t nargs,
+                        const int64_t *vars, uint32_t nvars, int64_t task, un__err *err);
+
+/* No index at all: what VALID gives where its condition fails, INVALID always. Index arithmetic keeps it. The extreme
+ * stands for minus infinity in bounds, so it is no index of anything. */
+#define UN__INVALID_INDEX INT64_MIN
+
+/* ---- for the two front ends ---- */
+
+enum { UN__NO_SLOT = UINT32_MAX };
+
+typedef struct un__ibuild {
+  un__iprog *prog;
+  un__err *err;
+  un__iorder order;
+  uint32_t *slot;          /* by position: first slot of the value, or the number of the memory of a pointer */
+  uint32_t zero;           /* a slot with index 0, for pointers used without INDEX */
+} un__ibuild;
+
+un_status un__ilinear(un__ibuild *b, const un_uop *linear);
+un_status un__inest(un__ibuild *b, const un_uop *kernel);
+
+/* The step or steps of a node that is not a loop, a branch or a REDUCE. Its sources must have been built. */
+un_status un__ibuild_node(un__ibuild *b, uint32_t pos);
+/* Room for a value; UN__NO_SLOT when memory is short (recorded). */
+uint32_t un__ibuild_slots(un__ibuild *b, un__value first, uint32_t lanes);
+un_status un__ibuild_step(un__ibuild *b, un__istep step, const un__ioperand *operands);
+/* The value of a node that was built, as an operand of a step of `lanes` lanes. */
+un_status un__ibuild_operand(un__ibuild *b, const un_uop *n, uint32_t lanes, un__ioperand *out);
+un_status un__ibuild_fault(un__ibuild *b, uint32_t pos, const char *what);
+
+#endif

@@ -140,13 +140,13 @@ ruleset arith order nodes(SUB, NEG, SHL, SHR), nodes(*) {
   @proof(smt)
   for op in Assoc {
     rule assoc_const: op(op(x:int|index|bool, #a), #b) => op(x, #eval(op, a, b))
-    rule const_out: op[op(x:int|index|bool, c:const), y] if !is_constant(y) && !is_constant(x) ~> op(op(x, y), c)
+    rule const_out: op[op(x:int|index|bool, c:const), y] if !is_const(y) && !is_const(x) ~> op(op(x, y), c)
   }
   /// Also for floats: which of -0.0 and 0.0 a maximum gives is open.
   @proof(smt)
   for op in Extreme {
     rule extreme_const: op(op(x, #a), #b) => op(x, #eval(op, a, b))
-    rule extreme_out: op[op(x, c:const), y] if !is_constant(y) && !is_constant(x) ~> op(op(x, y), c)
+    rule extreme_out: op[op(x, c:const), y] if !is_const(y) && !is_const(x) ~> op(op(x, y), c)
     rule extreme_again: op[op[x, y], x] ~> op(x, y)
   }
   @proof(smt)
@@ -188,7 +188,7 @@ ruleset arith order nodes(SUB, NEG, SHL, SHR), nodes(*) {
 
   @proof(smt)
   for op in Chained {
-    rule lean_left: op(x = op(_, _):index, op(y, z)) if !is_constant(z) ~> op(op(x, y), z)
+    rule lean_left: op(x = op(_, _):index, op(y, z)) if !is_const(z) ~> op(op(x, y), z)
   }
   @proof(smt)
   rule sort_terms: ADD[ADD[x:index, y], z] if term_after(y, z) ~> ADD(ADD(x, z), y)

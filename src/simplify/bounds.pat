@@ -24,6 +24,6 @@ ruleset bounds order nodes(*) {
     test MIN(v:bool, w:bool) -> AND(v:bool, w:bool)
   /// A variable with one value.
   @proof(smt)
-  rule var_value: v = VAR(#a, #b) if a == b ~> #a
+  rule var_value: VAR(#a, #b) if a == b ~> #a
     test v:index in [3, 3] -> 3:index
 }

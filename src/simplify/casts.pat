@@ -10,10 +10,10 @@ ruleset casts order nodes(CAST, BITCAST), nodes(*) {
   rule bitcast_same: BITCAST<'A>(x:'A) ~> x
     test BITCAST<f32>(v:f32) -> v:f32
   @proof(smt)
-  rule bitcast_twice: BITCAST<'B>(BITCAST<'A>(x:'X)) ~> BITCAST<'B>(x)
+  rule bitcast_twice: BITCAST<'B>(BITCAST(x)) ~> BITCAST<'B>(x)
     test BITCAST<i32>(BITCAST<f32>(v:u32)) -> BITCAST<i32>(v:u32)
   @proof(fuzz)
-  rule cast_cast: root = CAST<'B>(m = CAST<'A>(x:'X)) if cast_through(dtype(x), dtype(m), dtype(root)) ~> CAST<'B>(x)
+  rule cast_cast: CAST<'B>(m = CAST(x)) if cast_through(dtype(x), dtype(m), dtype(root)) ~> CAST<'B>(x)
     test CAST<f64>(CAST<f32>(v:i16)) -> CAST<f64>(v:i16)
     test CAST<i8>(CAST<i16>(v:i64)) -> CAST<i8>(v:i64)
     test CAST<f64>(CAST<f32>(v:i32)) -> nomatch
@@ -40,7 +40,7 @@ ruleset casts order nodes(CAST, BITCAST), nodes(*) {
   rule mul_bool: MUL[CAST(c:bool), y:int|index] ~> WHERE(c, y, @zero)
     test MUL(CAST<i32>(v:bool), w:i32) -> WHERE(v:bool, w:i32, 0:i32)
   @proof(smt)
-  rule where_to_cast: root = WHERE(c, @one:int|float, @zero) ~> CAST(c):dtype(root)
+  rule where_to_cast: WHERE(c, @one:int|float, @zero) ~> CAST(c):dtype(root)
     test WHERE(c:bool, 1:f32, 0:f32) -> CAST<f32>(c:bool)
   /// Comparisons do not change when both sides are converted without loss.
   @proof(smt)

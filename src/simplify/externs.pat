@@ -4,7 +4,6 @@ c_include "simplify/simplify.h"
 
 /// Bounds at the ends of int64 stand for infinities (and for u64 beyond them): they are not values.
 pred finite(v: int) = v > -9223372036854775808 && v < 9223372036854775807
-extern pred is_constant(x: node) smt "const"
 
 // ---- orders of chains (terms.c): z stands before y; both are links of the chain, not chains of its op, not
 // constants ----

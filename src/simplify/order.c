@@ -6,8 +6,6 @@
  * recombine finds them. */
 #include "simplify.h"
 
-bool un__pred_is_constant(un__rw *rw, const un_uop *x) { return un__is_const(x); }
-
 /* The innermost range (highest id) that a node depends on, -1: none. */
 static int64_t innermost(const un_uop *n) {
   const un__rangeset *r = n->ranges;

@@ -25,13 +25,13 @@ ruleset reduce order nodes(REDUCE), nodes(*) {
   rule factor_out_float: REDUCE<ADD>(MUL[x, y:float], *r) if indep(y, r) ~> MUL(REDUCE<ADD>(x, *r), y)
   /// How many of the first n numbers lie below e.
   @proof(fuzz)
-  rule count_below: REDUCE<ADD>(WHERE(LT(r = RANGE(n), e:index), c:int|index, @zero), r) if indep(e, r) && indep(c, r)
+  rule count_below: REDUCE<ADD>(WHERE(LT(r = RANGE(n), e:index), c:int|index, @zero), r) if !depends_on(e, r) && !depends_on(c, r)
     ~> MUL(CAST(MIN(MAX(e, @zero), n)):dtype(c), c)
   /// Of all the terms one counts: a gather. The index is guarded, so that what lies outside [0, n) is not read.
   @proof(fuzz)
-  rule pick: REDUCE<ADD>(WHERE(EQ[r = RANGE(n), e:index], x, z = @zero), r) if indep(e, r) && addresses_only(x, r)
+  rule pick: REDUCE<ADD>(WHERE(EQ[r = RANGE(n), e:index], x:int|float|index, z = @zero), r) if !depends_on(e, r) && addresses_only(x, r)
     => WHERE(AND(LT(@minus_one, e), LT(e, n)), ADD(subst(x, r, VALID(e, AND(LT(@minus_one, e), LT(e, n)))), z), z)
   @proof(fuzz)
-  rule pick_cast: REDUCE<ADD>(WHERE(EQ[m = CAST(r = RANGE(n)), e:int], x, z), r)
+  rule pick_cast: REDUCE<ADD>(WHERE(EQ[m = CAST(r = RANGE(_)), e:int], x, z), r)
     if holds(dtype(m), vmin(r), vmax(r)) ~> REDUCE<ADD>(WHERE(EQ(r, CAST<index>(e)), x, z), r)
 }

@@ -12,8 +12,6 @@ extern const un__pass un__pass_simplify;
 /* Integers and index in normal form: everything below `root` through un__pass_simplify. NULL: see the graph's err. */
 const un_uop *un__simplify(un__graph *g, const un_uop *root);
 
-bool un__pred_is_constant(un__rw *rw, const un_uop *x);
-
 /* terms.c */
 bool un__pred_term_after(un__rw *rw, const un_uop *y, const un_uop *z);
 bool un__pred_factor_after(un__rw *rw, const un_uop *y, const un_uop *z);

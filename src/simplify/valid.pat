@@ -38,26 +38,26 @@ ruleset valid order nodes(VALID), nodes(*) {
   @proof(fuzz)
   rule index_valid: INDEX(p:ptr, VALID(i, g)) ~> INDEX(p, i, g)
   @proof(fuzz)
-  rule index_valid_gate: INDEX(p:ptr, VALID(i, g), h) ~> INDEX(p, i, AND(g, h))
+  rule index_valid_gate: INDEX(p:ptr, VALID(i, g), h:bool) ~> INDEX(p, i, AND(g, h))
   @proof(fuzz)
   rule index_gate_true: INDEX(p:ptr, i, @true) ~> INDEX(p, i)
   /// Nothing is loaded where the gate is false.
   @proof(fuzz)
-  rule load_never: LOAD(INDEX(_, _, @false)) ~> @zero
+  rule load_never: LOAD(INDEX(_, _, @false)):bool|int|float ~> @zero
   @proof(fuzz)
-  rule load_invalid: LOAD(INDEX(_, INVALID())) ~> @zero
+  rule load_invalid: LOAD(INDEX(_, INVALID())):bool|int|float ~> @zero
 
   // ---- under a guard ----
 
   /// The address counts only where the gate holds.
   @proof(fuzz)
-  rule index_under_gate: INDEX(p:ptr, i, g) if !is_constant(g) => INDEX(p, under(i, g, 1), g)
+  rule index_under_gate: INDEX(p:ptr, i, g) if !is_const(g) => INDEX(p, under(i, g, 1), g)
   @proof(fuzz)
-  rule valid_under_gate: VALID(i, g) if !is_constant(g) => VALID(under(i, g, 1), g)
+  rule valid_under_gate: VALID(i, g) if !is_const(g) => VALID(under(i, g, 1), g)
   @proof(fuzz)
-  rule where_then: WHERE(c, t:index, f) if !is_constant(c) => WHERE(c, under(t, c, 1), f)
+  rule where_then: WHERE(c, t:index, f) if !is_const(c) => WHERE(c, under(t, c, 1), f)
   @proof(fuzz)
-  rule where_else: WHERE(c, t:index, f) if !is_constant(c) => WHERE(c, t, under(f, c, 0))
+  rule where_else: WHERE(c, t:index, f) if !is_const(c) => WHERE(c, t, under(f, c, 0))
   /// Of a conjunction each part counts only where the other holds; of a disjunction, only where it does not.
   @proof(fuzz)
   rule and_under_right: AND(a:bool, b) => AND(under(a, b, 1), b)

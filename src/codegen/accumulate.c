@@ -13,7 +13,7 @@ bool un__pred_ready(un__rw *rw, const un_uop *reduce) { return un__fn_accumulato
 
 const un_uop *un__fn_accumulator(un__rw *rw, const un_uop *reduce) {
   const un__accumulation *a = rw->ctx;
-  int64_t at = un__order_find(&a->order, reduce);
+  int64_t at = un__topo_find(&a->order, reduce);
   return at >= 0 && a->order.at[at] == reduce ? a->reg[at] : NULL;
 }
 
@@ -40,7 +40,7 @@ static bool same_ranges(const un_uop *a, const un_uop *b) {
   return true;
 }
 
-static bool collect(const un__order *order, un__op op, groups *out) {
+static bool collect(const un__topo *order, un__op op, groups *out) {
   for (size_t i = 0; i < order->n; i++) {
     if (!un__is(order->at[i], op)) continue;
     group *g = NULL;
@@ -63,18 +63,18 @@ static void groups_finish(groups *gs) {
 /* ---- which reductions are ready ---- */
 
 /* holds[i]: node i has a REDUCE below it, itself not counted. */
-static bool *find_holders(const un__order *order) {
+static bool *find_holders(const un__topo *order) {
   bool *holds = un__calloc(order->n, sizeof *holds);
   for (size_t i = 0; holds && i < order->n; i++)
     for (uint32_t j = 0; j < order->at[i]->nsrc && !holds[i]; j++) {
-      int64_t s = un__order_find(order, order->at[i]->src[j]);
+      int64_t s = un__topo_find(order, order->at[i]->src[j]);
       holds[i] = holds[s] || un__is(order->at[s], UN__OP_REDUCE);
     }
   return holds;
 }
 
 /* An accumulator lives inside the ranges that any member of its group depends on: they run in one loop. */
-static const un_uop *new_accumulator(un__graph *g, const group *gr, const un__order *order, size_t at, int64_t id) {
+static const un_uop *new_accumulator(un__graph *g, const group *gr, const un__topo *order, size_t at, int64_t id) {
   const un_uop *src[1 + 64], *n = order->at[at];
   uint32_t k = 0;
   src[k++] = un__idx(g, 1);
@@ -117,7 +117,7 @@ static bool prepare(un__graph *g, un__accumulation *a, size_t *out_ready) {
 /* ---- one END a range ---- */
 
 /* The END over all tokens of a group. */
-static const un_uop *merged_end(un__graph *g, const group *gr, const un__order *order) {
+static const un_uop *merged_end(un__graph *g, const group *gr, const un__topo *order) {
   const un_uop **tokens = un__alloc(gr->members.n * sizeof *tokens);
   const un_uop **src = un__alloc(gr->first->nsrc * sizeof *src), *end = NULL;
   if (tokens && src) {
@@ -137,7 +137,7 @@ typedef struct swaps {
   UN__VEC(const un_uop *) from, to;
 } swaps;
 
-static bool add_swaps(un__graph *g, const group *gr, const un__order *order, swaps *s) {
+static bool add_swaps(un__graph *g, const group *gr, const un__topo *order, swaps *s) {
   if (gr->members.n < 2) return true;
   const un_uop *end = merged_end(g, gr, order);
   for (size_t i = 0; end && i < gr->members.n; i++)
@@ -151,8 +151,8 @@ static bool add_swaps(un__graph *g, const group *gr, const un__order *order, swa
 static const un_uop *merge_ends(un__graph *g, const un_uop *kernel) {
   groups gs = {0};
   swaps s = {{0}, {0}};
-  un__order order;
-  bool ok = un__order_of(&order, kernel) && collect(&order, UN__OP_END, &gs);
+  un__topo order;
+  bool ok = un__topo_of(&order, kernel) && collect(&order, UN__OP_END, &gs);
   if (!ok) un__fail(un__graph_err(g), UN_ERR_NOMEM, "accumulate: no memory");
   for (size_t i = 0; ok && i < gs.n; i++) ok = add_swaps(g, &gs.at[i], &order, &s);
   if (!ok)
@@ -162,7 +162,7 @@ static const un_uop *merge_ends(un__graph *g, const un_uop *kernel) {
   un__vec_finish(&s.from);
   un__vec_finish(&s.to);
   groups_finish(&gs);
-  un__order_finish(&order);
+  un__topo_finish(&order);
   return kernel;
 }
 
@@ -170,7 +170,7 @@ static const un_uop *merge_ends(un__graph *g, const un_uop *kernel) {
 
 static const un_uop *take_round(un__graph *g, const un_uop *kernel, un__accumulation *a, uint32_t licences,
                                 size_t *ready) {
-  if (!un__order_of(&a->order, kernel)) {
+  if (!un__topo_of(&a->order, kernel)) {
     un__fail(un__graph_err(g), UN_ERR_NOMEM, "accumulate: no memory");
     return NULL;
   }
@@ -179,7 +179,7 @@ static const un_uop *take_round(un__graph *g, const un_uop *kernel, un__accumula
   if (ok && *ready) kernel = un__graph_rewrite(g, kernel, &un__pass_accumulate, &opt);
   un__free(a->reg);
   a->reg = NULL;
-  un__order_finish(&a->order);
+  un__topo_finish(&a->order);
   if (ok && *ready && kernel) kernel = merge_ends(g, kernel);
   return ok ? kernel : NULL;
 }

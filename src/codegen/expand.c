@@ -6,7 +6,7 @@
 extern const un__pass un__pass_expand_tiles, un__pass_expand_lanes, un__pass_expand_values;
 
 /* Outer nests choose first, so users come before sources. */
-static un_status choose_lanes(un__expansion *x, const un__order *order) {
+static un_status choose_lanes(un__expansion *x, const un__topo *order) {
   for (size_t i = order->n; i-- > 0;) {
     const un_uop *n = order->at[i], *lane;
     if (!un__is(n, UN__OP_END) && !un__is(n, UN__OP_REDUCE)) continue;
@@ -25,7 +25,7 @@ static const un_uop *fail_nomem(un__graph *g) {
 static const un_uop *expand_lanes(un__graph *g, const un_uop *kernel, un__expansion *x, uint32_t licences) {
   un__rw_options opt = {.ctx = x, .licences = licences};
   un__affine_axis *axes = un__alloc(x->lanes.n * sizeof *axes);
-  if (!axes || !un__order_of(&x->order, kernel) || !(x->affine = un__calloc(x->order.n, sizeof *x->affine))) {
+  if (!axes || !un__topo_of(&x->order, kernel) || !(x->affine = un__calloc(x->order.n, sizeof *x->affine))) {
     un__free(axes);
     return fail_nomem(g);
   }
@@ -57,14 +57,14 @@ static const un_uop *check_done(un__graph *g, const un_uop *kernel) {
 const un_uop *un__expand(un__graph *ws, const un_uop *kernel, const un__target *t, uint32_t licences) {
   un__expansion x = {.max_sums = t->vector_registers / 2 > 8 ? t->vector_registers / 2 : 8};
   un__rw_options opt = {.ctx = &x, .licences = licences};
-  un__order order;
-  if (!un__order_of(&order, kernel)) return fail_nomem(ws);
+  un__topo order;
+  if (!un__topo_of(&order, kernel)) return fail_nomem(ws);
   un_status st = choose_lanes(&x, &order);
-  un__order_finish(&order);
+  un__topo_finish(&order);
   kernel = st == UN_OK ? un__graph_rewrite(ws, kernel, &un__pass_expand_tiles, &opt) : fail_nomem(ws);
   if (kernel && x.lanes.n) kernel = expand_lanes(ws, kernel, &x, licences);
   un__vec_finish(&x.lanes);
-  un__order_finish(&x.order);
+  un__topo_finish(&x.order);
   un__free(x.affine);
   return kernel ? check_done(ws, kernel) : NULL;
 }

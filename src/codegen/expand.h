@@ -21,7 +21,7 @@ enum { UN__MAX_VECTOR = 64 }; /* lanes */
  * a reduction inside a lane has none of its own. */
 typedef struct un__expansion {
   UN__VEC(const un_uop *) lanes; /* the RANGEs that become lanes */
-  un__order order;               /* of the kernel whose accesses become vectors */
+  un__topo order;               /* of the kernel whose accesses become vectors */
   un__affine *affine;            /* by position in it */
   uint32_t max_sums;             /* accumulators side by side before copies are added up inside the loop */
 } un__expansion;
@@ -52,7 +52,7 @@ const un_uop *un__fn_widened(un__rw *rw, const un_uop *n); /* an elementwise op 
 
 /* What accumulate.pat's rules share: the reductions that can be turned into loops now. */
 typedef struct un__accumulation {
-  un__order order;
+  un__topo order;
   const un_uop **reg; /* by position: DEFINE_REG of a ready REDUCE, or NULL */
   int64_t next_id;    /* of a DEFINE_REG */
 } un__accumulation;

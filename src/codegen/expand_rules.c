@@ -184,7 +184,7 @@ bool un__pred_consecutive(un__rw *rw, const un_uop *access) {
   const un__expansion *x = expansion(rw);
   const un_uop *address = access->src[0];
   if (!un__is(address, UN__OP_INDEX) || address->nsrc < 2 || !un__pred_moves(rw, access)) return false;
-  int64_t at = un__order_find(&x->order, address->src[1]);
+  int64_t at = un__topo_find(&x->order, address->src[1]);
   return at >= 0 && x->affine[at].linear && x->affine[at].axis >= 0 && x->affine[at].step == 1;
 }
 

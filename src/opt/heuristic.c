@@ -35,7 +35,7 @@ static un__opt_move move_of(const un__opt_kernel *k, const un__affine *affine, c
   if (v->kind != UN__OPT_LOAD && v->kind != UN__OPT_STORE) return UN__OPT_UNIT;
   const un_uop *address = v->node->src[0];
   if (!un__is(address, UN__OP_INDEX)) return UN__OPT_SCATTER;
-  const un__affine *a = &affine[un__order_find(&k->nodes, address->src[1])];
+  const un__affine *a = &affine[un__topo_find(&k->nodes, address->src[1])];
   if (a->linear && a->axis < 0 && v->kind == UN__OPT_STORE) return UN__OPT_STILL;
   return a->linear && a->axis == 0 && a->step == 1 ? UN__OPT_UNIT : UN__OPT_SCATTER;
 }

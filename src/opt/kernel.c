@@ -15,7 +15,7 @@ uint64_t un__opt_trips(const un__opt_kernel *k, uint64_t axes) {
 }
 
 void un__opt_kernel_finish(un__opt_kernel *k) {
-  un__order_finish(&k->nodes);
+  un__topo_finish(&k->nodes);
   un__free(k->scope);
   un__free(k->value);
   un__free(k->mask);
@@ -211,7 +211,7 @@ static void find_values(un__opt_kernel *k, const uint64_t *around, const un__tar
 un_status un__opt_kernel_of(un__opt_kernel *k, const un_uop *kernel, const un__target *t, un__err *err) {
   *k = (un__opt_kernel){.width = 1};
   uint64_t around[UN__OPT_MAX_AXES] = {0};
-  if (!un__order_of(&k->nodes, kernel)) return un__fail(err, UN_ERR_NOMEM, "optimise: no memory");
+  if (!un__topo_of(&k->nodes, kernel)) return un__fail(err, UN_ERR_NOMEM, "optimise: no memory");
   un_status st = find_axes(k, err);
   if (st == UN_OK) st = find_scopes(k, err);
   if (st == UN_OK) {

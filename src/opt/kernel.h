@@ -42,7 +42,7 @@ typedef struct un__opt_value {
 } un__opt_value;
 
 typedef struct un__opt_kernel {
-  un__order nodes;
+  un__topo nodes;
   uint32_t naxes, nscopes, nvalues;
   un__opt_axis axis[UN__OPT_MAX_AXES];
   un__opt_scope *scope;

@@ -92,7 +92,7 @@ static const char *check_stores(const view *v) {
     if (x->kind != UN__OPT_STORE || !(x->live & v->scope->axes)) continue;
     const un_uop *address = x->node->src[0];
     if (!un__is(address, UN__OP_INDEX)) return "a store has no index";
-    if (!(v->k->mask[un__order_find(&v->k->nodes, address->src[1])] & v->bit))
+    if (!(v->k->mask[un__topo_find(&v->k->nodes, address->src[1])] & v->bit))
       return "a store inside it does not move along it";
   }
   return NULL;

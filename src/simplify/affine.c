@@ -2,25 +2,25 @@
 
 #include "base/mem.h"
 
-bool un__order_of(un__order *out, const un_uop *root) {
-  *out = (un__order){0};
+bool un__topo_of(un__topo *out, const un_uop *root) {
+  *out = (un__topo){0};
   out->at = un__toposort(root, &out->n);
   if (!out->at) return false;
   for (size_t i = 0; i < out->n; i++)
     if (out->at[i]->id >= out->limit) out->limit = out->at[i]->id + 1;
   out->number = un__calloc(out->limit, sizeof *out->number);
   if (!out->number) {
-    un__order_finish(out);
+    un__topo_finish(out);
     return false;
   }
   for (size_t i = 0; i < out->n; i++) out->number[out->at[i]->id] = (uint32_t)i + 1;
   return true;
 }
 
-void un__order_finish(un__order *nodes) {
+void un__topo_finish(un__topo *nodes) {
   un__free(nodes->at);
   un__free(nodes->number);
-  *nodes = (un__order){0};
+  *nodes = (un__topo){0};
 }
 
 /* gcd(0, x) is x: a rest of 0 restricts nothing. */
@@ -99,7 +99,7 @@ static un__affine modulo(const un__affine *a, int64_t c, int64_t extent) {
 }
 
 typedef struct scan {
-  const un__order *nodes;
+  const un__topo *nodes;
   const un__affine_axis *axes;
   uint32_t naxes;
   un__affine *out;
@@ -119,15 +119,15 @@ static un__affine of_range(const scan *s, const un_uop *r) {
 static int32_t moved_by(const scan *s, const un_uop *n) {
   un__affine all = anything;
   for (uint32_t i = 0; i < n->nsrc; i++) {
-    all.axis = common_axis(&all, &s->out[un__order_find(s->nodes, n->src[i])]);
+    all.axis = common_axis(&all, &s->out[un__topo_find(s->nodes, n->src[i])]);
     if (all.axis == -2) return -2;
   }
   return all.axis;
 }
 
 static un__affine of_binary(const scan *s, const un_uop *n, int32_t axis) {
-  const un__affine *a = &s->out[un__order_find(s->nodes, n->src[0])];
-  const un__affine *b = &s->out[un__order_find(s->nodes, n->src[1])];
+  const un__affine *a = &s->out[un__topo_find(s->nodes, n->src[0])];
+  const un__affine *b = &s->out[un__topo_find(s->nodes, n->src[1])];
   if (!a->linear || !b->linear) return opaque(axis);
   bool by_const = un__is_const(n->src[1]);
   int64_t c = by_const ? un__const_int(n->src[1]) : 0, extent = axis >= 0 ? s->axes[axis].extent : 1;
@@ -164,13 +164,13 @@ static un__affine of_node(const scan *s, const un_uop *n) {
   /* Fixed-width arithmetic wraps, so only index nodes are followed. */
   if (!un__dt_is_index(n->dtype) || !integer) return opaque(axis);
   if (un__is(n, UN__OP_NEG)) {
-    const un__affine *a = &s->out[un__order_find(s->nodes, n->src[0])];
+    const un__affine *a = &s->out[un__topo_find(s->nodes, n->src[0])];
     return a->linear ? scale(a, -1) : opaque(axis);
   }
   return n->nsrc == 2 && un__has_flag(n, UN__F_ELEM) ? of_binary(s, n, axis) : opaque(axis);
 }
 
-void un__affine_scan(const un__order *nodes, const un__affine_axis *axes, uint32_t naxes, un__affine *out) {
+void un__affine_scan(const un__topo *nodes, const un__affine_axis *axes, uint32_t naxes, un__affine *out) {
   scan s = {nodes, axes, naxes, out};
   for (size_t i = 0; i < nodes->n; i++) out[i] = of_node(&s, nodes->at[i]);
 }

@@ -12,17 +12,17 @@
 #include "uop/uop.h"
 
 /* The nodes below a root, sources first, numbered densely. */
-typedef struct un__order {
+typedef struct un__topo {
   const un_uop **at;
   size_t n;
   uint32_t *number; /* by node id; 0: not below the root, else position + 1 */
   uint32_t limit;   /* entries of number */
-} un__order;
+} un__topo;
 
-bool un__order_of(un__order *out, const un_uop *root); /* false: no memory */
-void un__order_finish(un__order *nodes);
+bool un__topo_of(un__topo *out, const un_uop *root); /* false: no memory */
+void un__topo_finish(un__topo *nodes);
 /* The position of a node, or -1. */
-static inline int64_t un__order_find(const un__order *nodes, const un_uop *n) {
+static inline int64_t un__topo_find(const un__topo *nodes, const un_uop *n) {
   return n->id < nodes->limit ? (int64_t)nodes->number[n->id] - 1 : -1;
 }
 
@@ -39,6 +39,6 @@ typedef struct un__affine_axis {
 } un__affine_axis;
 
 /* out[i] describes nodes->at[i]. A node that two of the axes move is not linear. */
-void un__affine_scan(const un__order *nodes, const un__affine_axis *axes, uint32_t naxes, un__affine *out);
+void un__affine_scan(const un__topo *nodes, const un__affine_axis *axes, uint32_t naxes, un__affine *out);
 
 #endif

@@ -20,6 +20,8 @@ un__engine_stats un__engine_stats_of(un__engine *e);
 un_status un__engine_device(un__engine *e, const char *name, int *out_device, un__err *err);
 const un__device *un__engine_device_at(un__engine *e, int device);
 int un__engine_device_count(un__engine *e);
+/* The name of the i-th kind of device that this build has, from 0; NULL after the last. */
+const char *un__engine_device_kind(size_t i);
 
 /* Storage behind BUFFER serials. Copied in, or borrowed until the node dies. */
 un_status un__engine_buffer_from(un__engine *e, int device, int64_t serial, const void *data, size_t size, bool borrow,
@@ -27,14 +29,22 @@ un_status un__engine_buffer_from(un__engine *e, int device, int64_t serial, cons
 un_status un__engine_buffer_read(un__engine *e, int64_t serial, void *dst, size_t size, un__err *err);
 
 /* Realises tensors of the persistent graph (they are pinned by the caller for the call): out[i] is a BUFFER node with
- * the value of tensors[i] in storage. Called without the world's lock and outside an epoch. */
+ * the value of tensors[i] in storage, pinned once for the caller (who is outside an epoch, so a sweep could take it
+ * before he looks); nothing is pinned on failure. Called without the world's lock and outside an epoch. */
 un_status un__engine_realize(un__engine *e, un__session *s, const un_uop *const *tensors, uint32_t n,
                              int device, uint32_t licences, const un_uop **out, un__err *err);
 
 /* What would run, as text: for un_print_tree and `unir show`. */
 typedef enum un__show { UN__SHOW_TENSOR, UN__SHOW_SCHEDULE, UN__SHOW_KERNEL, UN__SHOW_OPT, UN__SHOW_LINEAR, UN__SHOW_SOURCE,
                         UN__SHOW_ASM } un__show;
-typedef struct un__show_options { un__show stage; bool text; bool why; bool notes; int device; uint32_t licences; } un__show_options;
+typedef struct un__show_options {
+  un__show stage;
+  un__stage from;              /* of the root: 0 or TENSOR, or KERNEL: then only stages behind it can be shown */
+  bool text, why, notes;       /* .un instead of a tree; what decided the optimiser; shapes and bounds as comments */
+  int device;
+  uint32_t licences;
+} un__show_options;
+bool un__show_by_name(const char *name, un__show *out);     /* "tensor" ... "asm" */
 un_status un__engine_show(un__engine *e, un__graph *ws, const un_uop *root, const un__show_options *opt,
                           un__strbuf *out, un__err *err);
 

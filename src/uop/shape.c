@@ -18,7 +18,7 @@ static uint64_t shape_hash(uint32_t rank, const un_uop *const *dim) {
 static bool shape_eq(const void *key, const void *item) {
   const shape_key *k = key;
   const un__shape *s = item;
-  return s->rank == k->rank && memcmp(s->dim, k->dim, k->rank * sizeof *k->dim) == 0;
+  return s->rank == k->rank && (k->rank == 0 || memcmp(s->dim, k->dim, k->rank * sizeof *k->dim) == 0);
 }
 
 const un__shape *un__shape_make(un__graph *g, uint32_t rank, const un_uop *const *dim) {

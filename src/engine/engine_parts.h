@@ -1,0 +1,96 @@
+/* engine_parts.h - what the files of the engine share. Private to src/engine.
+ *
+ * Locks: `lock` guards every field below it and is held for look-ups only; nothing is compiled, launched or allocated
+ * on a device under it. The world's lock may be held when `lock` is taken (a BUFFER node dies), never the other way. */
+#ifndef UN_ENGINE_ENGINE_PARTS_H
+#define UN_ENGINE_ENGINE_PARTS_H
+
+#include <pthread.h>
+
+#include "base/ptrmap.h"
+#include "base/vec.h"
+#include "engine.h"
+#include "hashcons/intern.h"
+
+enum { UN__MAX_DEVICES = 16 };
+
+/* ---- kernels and plans ---- */
+
+/* A compiled kernel, shared by every step of every plan that runs it. */
+typedef struct un__kernel {
+  un__key key;                /* of the body, the licences and the device */
+  int device;
+  un__code *code;
+  uint32_t nargs;
+  size_t users;               /* plans; under the engine's lock */
+} un__kernel;
+
+typedef struct un__step {
+  un__kernel *kernel;
+  uint32_t nargs;
+  uint32_t first_arg;         /* into the plan's args */
+} un__step;
+
+/* A schedule, ready to run: what realise does again without looking at the graph. Slots are numbered as rangeify does:
+ * inputs, results, temporaries. */
+typedef struct un__plan {
+  un__key key;
+  int device;
+  uint32_t nsteps, nslots, ninputs, nresults;
+  un__step *steps;
+  uint32_t *args;             /* slot of each argument of each step */
+  size_t *slot_bytes;
+  uint32_t *last_use;         /* slot -> index of the last step that touches it; UINT32_MAX: keep */
+  int64_t *result_slot;
+  size_t users;               /* runs under way, and 1 while cached; under the engine's lock */
+  struct un__plan *older, *newer;
+} un__plan;
+
+struct un__engine {
+  un__world *world;
+  pthread_mutex_t lock;
+  un__device *device[UN__MAX_DEVICES];
+  int ndevices;
+  un__intern kernels, plans;
+  un__plan *oldest, *newest;
+  size_t nplans;
+  un__intern storage;         /* BUFFER serial -> un__stored */
+  un__engine_stats stats;
+};
+
+/* ---- storage.c ---- */
+
+/* Memory behind a serial; freed by the world's callback when the BUFFER node dies. */
+un_status un__storage_add(un__engine *e, int64_t serial, int device, un__mem *mem, size_t size, un__err *err);
+/* The memory of a serial, or NULL. Valid while the BUFFER node is pinned. */
+un__mem *un__storage_find(un__engine *e, int64_t serial, int *out_device, size_t *out_size);
+void un__storage_drop(void *engine, int64_t serial);
+void un__storage_finish(un__engine *e);
+void un__count_bytes(un__engine *e, size_t plus, size_t minus);
+
+/* ---- pipeline.c ---- */
+
+/* The stages of one kernel, each from the one before; NULL on failure (see the workspace's error). */
+typedef struct un__lowered { const un_uop *kernel, *optimised, *linear; } un__lowered;
+bool un__lower_kernel(un__graph *ws, const un_uop *body, const un__target *t, uint32_t licences, un__strbuf *why,
+                      un__lowered *out);
+/* Text of a linear kernel in the format of the device. */
+un_status un__render(const un_uop *linear, const un__device *d, un__format *out_format, un__strbuf *out, un__err *err);
+un__artifact un__artifact_of(const un_uop *linear, un__format format, const un__strbuf *text);
+/* Tensor graph to schedule. */
+const un_uop *un__schedule(un__graph *ws, const un_uop *root, int64_t ninputs, const un__target *t, uint32_t licences,
+                           int64_t *out_result_slots);
+/* All of it: body to code. */
+un_status un__compile_kernel(un__engine *e, const un_uop *body, int device, uint32_t licences, un__kernel *out, un__err *err);
+
+extern const char un__kernel_entry[];
+
+/* ---- plan.c ---- */
+
+/* The cached plan of a tensor graph, or a new one; counted for the caller. */
+un_status un__plan_get(un__engine *e, un__graph *ws, const un_uop *root, uint32_t ninputs, int device, uint32_t licences,
+                       un__plan **out, un__err *err);
+void un__plan_put(un__engine *e, un__plan *p);
+void un__plans_finish(un__engine *e);
+
+#endif

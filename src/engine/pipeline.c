@@ -1,0 +1,92 @@
+/* pipeline.c - the whole story on one screen: tensor graph, schedule, kernel, linear list, text, code.
+ *
+ * Each step is another folder's; the graph between two steps keeps the contract of docs/stages.md. */
+#include "engine_parts.h"
+
+#include <string.h>
+
+#include "codegen/codegen.h"
+#include "opt/opt.h"
+#include "rangeify/rangeify.h"
+#include "render_llvm/render_llvm.h"
+#include "uop/text.h"
+
+const char un__kernel_entry[] = "kernel";
+
+const un_uop *un__schedule(un__graph *ws, const un_uop *root, int64_t ninputs, const un__target *t, uint32_t licences,
+                           int64_t *out_result_slots) {
+  un__rangeify_options opt = {.licences = licences, .threads = t->threads, .min_parallel_work = t->min_parallel_work};
+  return un__rangeify(ws, root, ninputs, &opt, out_result_slots);
+}
+
+bool un__lower_kernel(un__graph *ws, const un_uop *body, const un__target *t, uint32_t licences, un__strbuf *why,
+                      un__lowered *out) {
+  un__opt_plan plan;
+  *out = (un__lowered){.kernel = body};
+  if (un__opt_heuristic(body, t, licences, &plan, why) != UN_OK) return false;
+  out->optimised = un__opt_apply(ws, body, &plan, t, licences);
+  out->linear = out->optimised ? un__lower(ws, out->optimised, t, licences) : NULL;
+  return out->linear != NULL;
+}
+
+/* ---- what each kind of device takes ---- */
+
+static un_status render_llvm(const un_uop *linear, const un__device *d, un__strbuf *out, un__err *err) {
+  return un__render_llvm(linear, un__kernel_entry, d->target, out, err);
+}
+
+static un_status render_un(const un_uop *linear, const un__device *d, un__strbuf *out, un__err *err) {
+  un__print_text(out, linear, un__kernel_entry, UN__STAGE_LINEAR, false);
+  return UN_OK;
+}
+
+static const struct {
+  const char *kind;
+  un__format format;
+  un_status (*render)(const un_uop *linear, const un__device *d, un__strbuf *out, un__err *err);
+} renderers[] = {
+  {"cpu", UN__FORMAT_LLVM_IR, render_llvm},
+  {"interp", UN__FORMAT_UN_LINEAR, render_un},
+  {"null", UN__FORMAT_NONE, render_un},
+};
+
+un_status un__render(const un_uop *linear, const un__device *d, un__format *out_format, un__strbuf *out, un__err *err) {
+  for (size_t i = 0; i < sizeof renderers / sizeof *renderers; i++)
+    if (strcmp(renderers[i].kind, d->vt->kind) == 0) {
+      *out_format = renderers[i].format;
+      UN__TRY(renderers[i].render(linear, d, out, err));
+      return out->failed ? un__fail(err, UN_ERR_NOMEM, "no memory for a kernel's text") : UN_OK;
+    }
+  return un__fail(err, UN_ERR_INTERNAL, "no renderer for device %s", d->name);
+}
+
+un__artifact un__artifact_of(const un_uop *linear, un__format format, const un__strbuf *text) {
+  un__linear_facts f = un__linear_facts_of(linear);
+  un__artifact a = {.format = format, .bytes = un__sb_str(text), .size = text->n, .entry = un__kernel_entry,
+                    .nargs = f.nargs, .nvars = f.nvars};
+  a.tasks.n = 1;
+  a.tasks.code[0].op = UN__LAUNCH_CONST;
+  a.tasks.code[0].arg = f.tasks;
+  return a;
+}
+
+un_status un__compile_kernel(un__engine *e, const un_uop *body, int device, uint32_t licences, un__kernel *out, un__err *err) {
+  un__device *d = e->device[device];
+  un__err local = {.log = err->log};
+  un__graph *ws = un__workspace_create(&local);
+  const un_uop *own = ws ? un__import(ws, body, NULL) : NULL;
+  un__strbuf text;
+  un__sb_init(&text);
+  un__lowered stages;
+  un__format format;
+  if (own && un__lower_kernel(ws, own, d->target, licences, NULL, &stages) &&
+      un__render(stages.linear, d, &format, &text, &local) == UN_OK) {
+    un__artifact a = un__artifact_of(stages.linear, format, &text);
+    out->nargs = a.nargs;
+    if (a.nvars) un__fail(&local, UN_ERR_UNSUPPORTED, "kernels with variables cannot be launched yet");
+    else d->vt->compile(d, &a, &out->code, &local);
+  }
+  un__sb_finish(&text);
+  un__workspace_destroy(ws);
+  return un__err_copy(err, &local);
+}

@@ -1,0 +1,337 @@
+/* plan.c - schedules that are ready to run, and the caches of plans and kernels.
+ *
+ * A plan is found by the structural key of its tensor graph, so a graph seen before is neither scheduled nor compiled
+ * again. Plans are dropped oldest first beyond a limit; a kernel lives as long as a plan uses it. */
+#include "engine_parts.h"
+
+#include <string.h>
+
+enum { MAX_PLANS = 1024 };
+
+static un__key mix_key(un__key k, int device, uint32_t licences) {
+  uint64_t salt = (uint64_t)device << 32 | licences;
+  return (un__key){un__hash_mix(k.lo, salt), un__hash_mix(k.hi, salt)};
+}
+
+static bool same_key(un__key a, un__key b) { return a.lo == b.lo && a.hi == b.hi; }
+static bool kernel_eq(const void *key, const void *item) { return same_key(*(const un__key *)key, ((const un__kernel *)item)->key); }
+static bool plan_eq(const void *key, const void *item) { return same_key(*(const un__key *)key, ((const un__plan *)item)->key); }
+
+/* ---- kernels ---- */
+
+static void free_kernel(un__engine *e, un__kernel *k) {
+  if (!k) return;
+  un__device *d = e->device[k->device];
+  if (k->code) d->vt->code_release(d, k->code);
+  un__free(k);
+}
+
+/* One use more or less; the last one takes the kernel out of the cache. Returns what is to be freed, if anything. */
+static un__kernel *unuse_kernel(un__engine *e, un__kernel *k) {
+  if (!k || --k->users) return NULL;
+  un__intern_remove(&e->kernels, k->key.lo, k);
+  return k;
+}
+
+static void drop_kernel(un__engine *e, un__kernel *k) {
+  pthread_mutex_lock(&e->lock);
+  un__kernel *dead = unuse_kernel(e, k);
+  pthread_mutex_unlock(&e->lock);
+  free_kernel(e, dead);
+}
+
+static un__kernel *use_cached_kernel(un__engine *e, un__key key) {
+  pthread_mutex_lock(&e->lock);
+  un__kernel *k = un__intern_find(&e->kernels, key.lo, kernel_eq, &key);
+  if (k) {
+    k->users++;
+    e->stats.artifact_hits++;
+  }
+  pthread_mutex_unlock(&e->lock);
+  return k;
+}
+
+/* Puts a new kernel into the cache, used once; if another thread was quicker, its kernel is used instead. */
+static un__kernel *publish_kernel(un__engine *e, un__kernel *fresh, un__err *err) {
+  pthread_mutex_lock(&e->lock);
+  un__kernel *k = un__intern_find(&e->kernels, fresh->key.lo, kernel_eq, &fresh->key);
+  if (!k && un__intern_add(&e->kernels, fresh->key.lo, fresh)) k = fresh;
+  if (k) k->users++;
+  if (k == fresh) e->stats.kernels_compiled++;
+  pthread_mutex_unlock(&e->lock);
+  if (k != fresh) free_kernel(e, fresh);
+  if (!k) un__fail(err, UN_ERR_NOMEM, "no memory for the kernel cache");
+  return k;
+}
+
+/* ---- compiling what is missing, on several threads ---- */
+
+typedef struct job { const un_uop *body; un__kernel *kernel; un__err err; } job;
+typedef UN__VEC(job) jobs;
+
+typedef struct workshop {
+  un__engine *e;
+  job *at;
+  size_t n, next;             /* next is under lock */
+  pthread_mutex_t lock;
+  int device;
+  uint32_t licences;
+} workshop;
+
+static void *compile_jobs(void *data) {
+  workshop *w = data;
+  for (;;) {
+    pthread_mutex_lock(&w->lock);
+    size_t i = w->next++;
+    pthread_mutex_unlock(&w->lock);
+    if (i >= w->n) return NULL;
+    job *j = &w->at[i];
+    un__compile_kernel(w->e, j->body, w->device, w->licences, j->kernel, &j->err);
+  }
+}
+
+enum { MAX_COMPILE_THREADS = 16 };
+
+static void compile_all(un__engine *e, jobs *list, int device, uint32_t licences) {
+  workshop w = {.e = e, .at = list->at, .n = list->n, .device = device, .licences = licences};
+  pthread_mutex_init(&w.lock, NULL);
+  pthread_t helper[MAX_COMPILE_THREADS];
+  uint32_t helpers = 0, want = e->device[device]->target->threads;
+  if (want > MAX_COMPILE_THREADS) want = MAX_COMPILE_THREADS;
+  while (helpers + 1 < want && helpers + 1 < list->n && !pthread_create(&helper[helpers], NULL, compile_jobs, &w)) helpers++;
+  compile_jobs(&w);
+  for (uint32_t i = 0; i < helpers; i++) pthread_join(helper[i], NULL);
+  pthread_mutex_destroy(&w.lock);
+}
+
+/* ---- building a plan ---- */
+
+typedef struct builder {
+  un__engine *e;
+  un__plan *plan;
+  const un_uop *schedule;
+  uint32_t licences;
+  un__ptrmap kernels;         /* body -> un__kernel: distinct bodies, each with one use for the builder */
+  jobs missing;
+  un__err *err;
+} builder;
+
+static un_status nomem(builder *b) { return un__fail(b->err, UN_ERR_NOMEM, "no memory for a schedule"); }
+
+/* Finds the kernel of every distinct body, or makes a job of it. */
+static un_status collect_kernels(builder *b) {
+  for (uint32_t i = 0; i < b->schedule->nsrc; i++) {
+    const un_uop *body = b->schedule->src[i]->src[0];
+    bool added;
+    uintptr_t *place = un__ptrmap_put(&b->kernels, body, &added);
+    if (!place) return nomem(b);
+    if (!added) continue;
+    un__key key = mix_key(un__structural_key(body), b->plan->device, b->licences);
+    un__kernel *k = use_cached_kernel(b->e, key);
+    *place = (uintptr_t)k;
+    if (k) continue;
+    k = un__calloc(1, sizeof *k);
+    if (!k || !un__vec_push(&b->missing, ((job){.body = body, .kernel = k, .err.log = b->err->log}))) {
+      un__free(k);
+      return nomem(b);
+    }
+    k->key = key;
+    k->device = b->plan->device;
+  }
+  return UN_OK;
+}
+
+static un_status compile_missing(builder *b) {
+  compile_all(b->e, &b->missing, b->plan->device, b->licences);
+  for (size_t i = 0; i < b->missing.n; i++) {
+    job *j = &b->missing.at[i];
+    if (j->err.status == UN_OK && b->err->status == UN_OK) {
+      *un__ptrmap_get(&b->kernels, j->body) = (uintptr_t)publish_kernel(b->e, j->kernel, b->err);
+    } else {
+      un__err_copy(b->err, &j->err);
+      free_kernel(b->e, j->kernel);
+    }
+  }
+  b->missing.n = 0;
+  return b->err->status;
+}
+
+static uint32_t count_args(const un_uop *schedule) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < schedule->nsrc; i++) n += schedule->src[i]->nsrc - 1;
+  return n;
+}
+
+static uint32_t count_slots(const builder *b) {
+  uint32_t n = b->plan->ninputs;
+  for (uint32_t i = 0; i < b->plan->nresults; i++)
+    if (b->plan->result_slot[i] >= n) n = (uint32_t)b->plan->result_slot[i] + 1;
+  for (uint32_t i = 0; i < b->schedule->nsrc; i++)
+    for (uint32_t k = 1; k < b->schedule->src[i]->nsrc; k++) {
+      uint32_t slot = (uint32_t)un__attr(b->schedule->src[i]->src[k], 0);
+      if (slot >= n) n = slot + 1;
+    }
+  return n;
+}
+
+static bool alloc_tables(builder *b, uint32_t nargs) {
+  un__plan *p = b->plan;
+  p->nsteps = b->schedule->nsrc;
+  p->nslots = count_slots(b);
+  p->steps = un__calloc(p->nsteps, sizeof *p->steps);
+  p->args = un__calloc(nargs, sizeof *p->args);
+  p->slot_bytes = un__calloc(p->nslots, sizeof *p->slot_bytes);
+  p->last_use = un__calloc(p->nslots, sizeof *p->last_use);
+  return p->steps && p->args && p->slot_bytes && p->last_use;
+}
+
+static un_status size_of_slot(builder *b, const un_uop *buffer, size_t *out) {
+  int64_t n = un__shape_known_numel(buffer->shape), bytes;
+  if (n < 0 || __builtin_mul_overflow(n, (int64_t)un__dt_info(buffer->dtype)->size, &bytes))
+    return un__fail(b->err, UN_ERR_UNSUPPORTED, "a buffer whose size is not a constant below 2^63 bytes cannot be stored");
+  *out = (size_t)bytes;
+  return UN_OK;
+}
+
+static un_status fill_steps(builder *b) {
+  un__plan *p = b->plan;
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < p->nsteps; i++) {
+    const un_uop *kernel = b->schedule->src[i];
+    un__step *s = &p->steps[i];
+    *s = (un__step){.nargs = kernel->nsrc - 1, .first_arg = at};
+    s->kernel = (un__kernel *)*un__ptrmap_get(&b->kernels, kernel->src[0]);
+    for (uint32_t k = 1; k < kernel->nsrc; k++) {
+      uint32_t slot = (uint32_t)un__attr(kernel->src[k], 0);
+      UN__TRY(size_of_slot(b, kernel->src[k], &p->slot_bytes[slot]));
+      p->args[at++] = slot;
+      p->last_use[slot] = i;
+    }
+    if (s->kernel->nargs > s->nargs)
+      return un__fail(b->err, UN_ERR_INTERNAL, "kernel takes %u arguments and is given %u", s->kernel->nargs, s->nargs);
+  }
+  for (uint32_t i = 0; i < p->ninputs && i < p->nslots; i++) p->last_use[i] = UINT32_MAX;
+  for (uint32_t i = 0; i < p->nresults; i++) p->last_use[p->result_slot[i]] = UINT32_MAX;
+  return UN_OK;
+}
+
+/* Each step holds a use of its kernel; the builder's own uses (one a distinct body) are then given back. */
+static void settle_uses(builder *b, bool keep) {
+  pthread_mutex_lock(&b->e->lock);
+  for (uint32_t i = 0; keep && i < b->plan->nsteps; i++) b->plan->steps[i].kernel->users++;
+  pthread_mutex_unlock(&b->e->lock);
+  for (uint32_t i = 0; i < b->schedule->nsrc; i++) {
+    uintptr_t *place = un__ptrmap_get(&b->kernels, b->schedule->src[i]->src[0]);
+    if (!place || !*place) continue;
+    drop_kernel(b->e, (un__kernel *)*place);
+    *place = 0;
+  }
+}
+
+static void free_plan_tables(un__plan *p) {
+  un__free(p->steps);
+  un__free(p->args);
+  un__free(p->slot_bytes);
+  un__free(p->last_use);
+  un__free(p->result_slot);
+  un__free(p);
+}
+
+static un_status build_plan(un__engine *e, un__graph *ws, const un_uop *root, uint32_t licences, un__plan *p, un__err *err) {
+  const un__target *t = e->device[p->device]->target;
+  p->result_slot = un__calloc(p->nresults, sizeof *p->result_slot);
+  builder b = {.e = e, .plan = p, .licences = licences, .err = err};
+  if (!p->result_slot) return nomem(&b);
+  b.schedule = un__schedule(ws, root, p->ninputs, t, licences, p->result_slot);
+  if (!b.schedule) return un__graph_status(ws);
+  un_status status = collect_kernels(&b);
+  if (status == UN_OK) status = compile_missing(&b);
+  for (size_t i = 0; i < b.missing.n; i++) free_kernel(e, b.missing.at[i].kernel);
+  if (status == UN_OK && !alloc_tables(&b, count_args(b.schedule))) status = nomem(&b);
+  if (status == UN_OK) status = fill_steps(&b);
+  settle_uses(&b, status == UN_OK);
+  if (status != UN_OK) p->nsteps = 0;
+  un__vec_finish(&b.missing);
+  un__ptrmap_finish(&b.kernels);
+  return status;
+}
+
+/* ---- the cache of plans ---- */
+
+static void free_plan(un__engine *e, un__plan *p) {
+  for (uint32_t i = 0; i < p->nsteps; i++) drop_kernel(e, p->steps[i].kernel);
+  free_plan_tables(p);
+}
+
+static un__plan *use_cached_plan(un__engine *e, un__key key) {
+  pthread_mutex_lock(&e->lock);
+  un__plan *p = un__intern_find(&e->plans, key.lo, plan_eq, &key);
+  if (p) p->users++;
+  if (p) e->stats.schedule_hits++;
+  else e->stats.schedule_misses++;
+  pthread_mutex_unlock(&e->lock);
+  return p;
+}
+
+static void unlink_plan(un__engine *e, un__plan *p) {
+  un__intern_remove(&e->plans, p->key.lo, p);
+  if (p->older) p->older->newer = p->newer;
+  else e->oldest = p->newer;
+  if (p->newer) p->newer->older = p->older;
+  else e->newest = p->older;
+  e->nplans--;
+}
+
+void un__plan_put(un__engine *e, un__plan *p) {
+  pthread_mutex_lock(&e->lock);
+  bool dead = --p->users == 0;
+  pthread_mutex_unlock(&e->lock);
+  if (dead) free_plan(e, p);
+}
+
+/* Caches a new plan (users: the cache and the caller). Without memory it just runs once. */
+static void cache_plan(un__engine *e, un__plan *p) {
+  un__plan *evicted = NULL;
+  pthread_mutex_lock(&e->lock);
+  p->users = 1;
+  if (un__intern_add(&e->plans, p->key.lo, p)) {
+    p->users++;
+    p->older = e->newest;
+    if (e->newest) e->newest->newer = p;
+    else e->oldest = p;
+    e->newest = p;
+    if (++e->nplans > MAX_PLANS) unlink_plan(e, evicted = e->oldest);
+  }
+  pthread_mutex_unlock(&e->lock);
+  if (evicted) un__plan_put(e, evicted);
+}
+
+un_status un__plan_get(un__engine *e, un__graph *ws, const un_uop *root, uint32_t ninputs, int device, uint32_t licences,
+                       un__plan **out, un__err *err) {
+  un__key key = mix_key(un__structural_key(root), device, licences);
+  if ((*out = use_cached_plan(e, key))) return UN_OK;
+  un__plan *p = un__calloc(1, sizeof *p);
+  if (!p) return un__fail(err, UN_ERR_NOMEM, "no memory for a schedule");
+  p->key = key;
+  p->device = device;
+  p->ninputs = ninputs;
+  p->nresults = root->nsrc;
+  un_status status = build_plan(e, ws, root, licences, p, err);
+  if (status != UN_OK) {
+    free_plan_tables(p);
+    return status;
+  }
+  cache_plan(e, p);
+  *out = p;
+  return UN_OK;
+}
+
+void un__plans_finish(un__engine *e) {
+  while (e->oldest) {
+    un__plan *p = e->oldest;
+    unlink_plan(e, p);
+    un__plan_put(e, p);
+  }
+  un__intern_finish(&e->plans);
+  un__intern_finish(&e->kernels);
+}

@@ -1,0 +1,169 @@
+/* realize.c - from tensors of the persistent graph to tensors with storage. */
+#include "engine_parts.h"
+
+/* One run of a plan. */
+typedef struct run {
+  un__engine *e;
+  un__plan *plan;
+  un__device *device;
+  un__mem **slot;             /* memory of every slot; NULL: not allocated (yet, or any more) */
+  un__err *err;
+} run;
+
+static bool is_temporary(const un__plan *p, uint32_t slot) { return p->last_use[slot] != UINT32_MAX; }
+
+static un_status need_slot(run *r, uint32_t slot) {
+  if (r->slot[slot]) return UN_OK;
+  UN__TRY(r->device->vt->alloc(r->device, r->plan->slot_bytes[slot], &r->slot[slot], r->err));
+  un__count_bytes(r->e, r->plan->slot_bytes[slot], 0);
+  return UN_OK;
+}
+
+static void release_slot(run *r, uint32_t slot) {
+  if (!r->slot[slot]) return;
+  r->device->vt->free(r->device, r->slot[slot]);
+  r->slot[slot] = NULL;
+  un__count_bytes(r->e, 0, r->plan->slot_bytes[slot]);
+}
+
+enum { ARGS_ON_STACK = 64 };
+
+static un_status run_step(run *r, uint32_t index) {
+  const un__step *s = &r->plan->steps[index];
+  const uint32_t *args = r->plan->args + s->first_arg;
+  un__mem *on_stack[ARGS_ON_STACK], **mem = on_stack;
+  if (s->nargs > ARGS_ON_STACK && !(mem = un__alloc(s->nargs * sizeof *mem)))
+    return un__fail(r->err, UN_ERR_NOMEM, "no memory to launch a kernel");
+  un_status status = UN_OK;
+  for (uint32_t i = 0; status == UN_OK && i < s->nargs; i++) {
+    status = need_slot(r, args[i]);
+    mem[i] = r->slot[args[i]];
+  }
+  if (status == UN_OK) status = r->device->vt->launch(r->device, s->kernel->code, mem, NULL, r->err);
+  if (mem != on_stack) un__free(mem);
+  for (uint32_t i = 0; i < s->nargs; i++)
+    if (r->plan->last_use[args[i]] == index) release_slot(r, args[i]);
+  return status;
+}
+
+static un_status run_steps(run *r) {
+  for (uint32_t i = 0; i < r->plan->nsteps; i++) UN__TRY(run_step(r, i));
+  /* A result without a kernel (no elements) has storage too. */
+  for (uint32_t i = 0; i < r->plan->nresults; i++) UN__TRY(need_slot(r, (uint32_t)r->plan->result_slot[i]));
+  pthread_mutex_lock(&r->e->lock);
+  r->e->stats.kernels_launched += r->plan->nsteps;
+  pthread_mutex_unlock(&r->e->lock);
+  return UN_OK;
+}
+
+/* Inputs are storage of serials; they must lie on the device that runs. */
+static un_status bind_inputs(run *r, const un__slot_map *serials) {
+  for (uint32_t i = 0; i < serials->n; i++) {
+    int device;
+    un__mem *m = un__storage_find(r->e, serials->at[i], &device, NULL);
+    if (!m) return un__fail(r->err, UN_ERR_INTERNAL, "buffer %lld has no storage", (long long)serials->at[i]);
+    if (device != r->plan->device)
+      return un__fail(r->err, UN_ERR_DEVICE, "a tensor on %s cannot be an input on %s: expected one device",
+                      r->e->device[device]->name, r->device->name);
+    r->slot[i] = m;
+  }
+  return UN_OK;
+}
+
+/* ---- results ---- */
+
+/* A BUFFER node of the persistent graph with the shape of `like`, pinned for the caller. */
+static const un_uop *new_buffer(run *r, un__session *s, const un_uop *like, int64_t *out_serial) {
+  un__graph *g = un__session_graph(s);
+  *out_serial = un__world_next_serial(r->e->world);
+  un__session_enter(s);
+  const un_uop *n = un__uop(g, UN__OP_BUFFER, like->dtype, like->shape->dim, like->shape->rank,
+                            (int64_t[]){*out_serial, r->plan->device}, 2);
+  if (n) un__pin(s, n);
+  un__session_leave(s);
+  return n;
+}
+
+static const un_uop *result_of(run *r, un__session *s, const un_uop *tensor, uint32_t slot, un__err *err) {
+  int64_t serial;
+  const un_uop *n = new_buffer(r, s, tensor, &serial);
+  if (!n) {
+    un__fail(err, UN_ERR_NOMEM, "no memory for a result");
+    return NULL;
+  }
+  if (un__storage_add(r->e, serial, r->plan->device, r->slot[slot], r->plan->slot_bytes[slot], err) == UN_OK) {
+    r->slot[slot] = NULL;     /* the node owns it now */
+    return n;
+  }
+  un__unpin(s, n);
+  return NULL;
+}
+
+static const un_uop *pinned(un__session *s, const un_uop *n) {
+  un__pin(s, n);
+  return n;
+}
+
+/* A result in an input's slot is a buffer as it stands, perhaps seen through a reshape: the tensor itself says so. Two
+ * tensors that are one node share a slot: the second one is the first one's buffer. */
+static un_status give_results(run *r, un__session *s, const un_uop *const *tensors, const un_uop **out) {
+  const un__plan *p = r->plan;
+  for (uint32_t i = 0; i < p->nresults; i++) {
+    uint32_t slot = (uint32_t)p->result_slot[i], same = 0;
+    while (same < i && p->result_slot[same] != slot) same++;
+    if (slot < p->ninputs) out[i] = pinned(s, tensors[i]);
+    else if (same < i) out[i] = pinned(s, out[same]);
+    else out[i] = result_of(r, s, tensors[i], slot, r->err);
+    if (out[i]) continue;
+    while (i--) un__unpin(s, out[i]);
+    return r->err->status;
+  }
+  return UN_OK;
+}
+
+static void finish_run(run *r) {
+  for (uint32_t i = r->plan->ninputs; i < r->plan->nslots; i++) release_slot(r, i);
+  un__free(r->slot);
+  un__plan_put(r->e, r->plan);
+}
+
+/* ---- the whole ---- */
+
+static un_status run_plan(un__engine *e, un__session *s, un__plan *plan, const un_uop *const *tensors,
+                          const un__slot_map *serials, const un_uop **out, un__err *err) {
+  run r = {.e = e, .plan = plan, .device = e->device[plan->device], .err = err};
+  r.slot = un__calloc(plan->nslots > serials->n ? plan->nslots : serials->n, sizeof *r.slot);
+  if (!r.slot) {
+    un__plan_put(e, plan);
+    return un__fail(err, UN_ERR_NOMEM, "no memory to run a schedule");
+  }
+  un_status status = bind_inputs(&r, serials);
+  if (status == UN_OK) status = run_steps(&r);
+  if (status == UN_OK) status = give_results(&r, s, tensors, out);
+  finish_run(&r);
+  return status;
+}
+
+static const un_uop *import_sink(un__graph *ws, un__session *s, const un_uop *const *tensors, uint32_t n, un__slot_map *serials) {
+  /* The sink is built in the persistent graph, so that one import numbers all inputs. */
+  un__session_enter(s);
+  const un_uop *sink = un__sink(un__session_graph(s), tensors, n);
+  const un_uop *root = sink ? un__import(ws, sink, serials) : NULL;
+  un__session_leave(s);
+  return root;
+}
+
+un_status un__engine_realize(un__engine *e, un__session *s, const un_uop *const *tensors, uint32_t n, int device,
+                             uint32_t licences, const un_uop **out, un__err *err) {
+  un__err local = {.log = err->log};
+  un__graph *ws = un__workspace_create(&local);
+  un__slot_map serials = {0};
+  un__plan *plan = NULL;
+  const un_uop *root = ws ? import_sink(ws, s, tensors, n, &serials) : NULL;
+  if (ws && !root) un__fail(&local, UN_ERR_NOMEM, "no memory to import a tensor graph");
+  if (root) un__plan_get(e, ws, root, (uint32_t)serials.n, device, licences, &plan, &local);
+  un__workspace_destroy(ws);
+  if (plan) run_plan(e, s, plan, tensors, &serials, out, &local);
+  un__vec_finish(&serials);
+  return un__err_copy(err, &local);
+}

@@ -1,0 +1,122 @@
+/* show.c - any stage of a tensor program, as a tree, as .un text, as source or as assembly. */
+#include "engine_parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "passes.h"
+#include "uop/text.h"
+
+static const struct { un__show show; const char *name; un__stage stage; } stages[] = {
+  {UN__SHOW_TENSOR, "tensor", UN__STAGE_TENSOR},   {UN__SHOW_SCHEDULE, "schedule", UN__STAGE_SCHEDULE},
+  {UN__SHOW_KERNEL, "kernel", UN__STAGE_KERNEL},   {UN__SHOW_OPT, "opt", UN__STAGE_KERNEL},
+  {UN__SHOW_LINEAR, "linear", UN__STAGE_LINEAR},   {UN__SHOW_SOURCE, "source", 0},
+  {UN__SHOW_ASM, "asm", 0},
+};
+
+bool un__show_by_name(const char *name, un__show *out) {
+  for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
+    if (strcmp(stages[i].name, name) == 0) {
+      *out = stages[i].show;
+      return true;
+    }
+  return false;
+}
+
+typedef struct shower {
+  un__engine *e;
+  un__graph *ws;
+  const un__show_options *opt;
+  un__device *device;
+  un__strbuf *out;
+  un__err *err;
+} shower;
+
+static void show_graph(shower *s, const un_uop *root, const char *name) {
+  bool parallel = s->device->target->has_threads;
+  if (s->opt->text) un__print_text(s->out, root, name, stages[s->opt->stage].stage, s->opt->notes);
+  else un__print_tree(s->out, root, parallel);
+}
+
+static un_status show_code(shower *s, const un_uop *linear) {
+  un__strbuf text;
+  un__sb_init(&text);
+  un__format format;
+  un_status status = un__render(linear, s->device, &format, &text, s->err);
+  if (status == UN_OK && s->opt->stage == UN__SHOW_SOURCE) un__sb_puts(s->out, un__sb_str(&text));
+  if (status == UN_OK && s->opt->stage == UN__SHOW_ASM) {
+    un__artifact a = un__artifact_of(linear, format, &text);
+    char *assembly = NULL;
+    status = s->device->vt->disassemble(s->device, &a, &assembly, s->err);
+    if (status == UN_OK) un__sb_puts(s->out, assembly);
+    un__free(assembly);
+  }
+  un__sb_finish(&text);
+  return status;
+}
+
+/* `why` stands before the kernel as comments. */
+static void show_why(shower *s, const un__strbuf *why) {
+  const char *mark = s->opt->text ? "# " : "";
+  for (const char *line = un__sb_str(why); *line;) {
+    const char *end = strchr(line, '\n');
+    size_t n = end ? (size_t)(end - line) : strlen(line);
+    un__sb_puts(s->out, mark);
+    un__sb_putn(s->out, line, n);
+    un__sb_putc(s->out, '\n');
+    line += n + (end ? 1 : 0);
+  }
+}
+
+static un_status show_kernel(shower *s, const un_uop *body, uint32_t number) {
+  char name[32];
+  snprintf(name, sizeof name, "k%u", number);
+  if (s->opt->stage == UN__SHOW_KERNEL) return show_graph(s, body, name), UN_OK;
+  un__strbuf why;
+  un__sb_init(&why);
+  un__lowered l;
+  bool ok = un__lower_kernel(s->ws, body, s->device->target, s->opt->licences, s->opt->why ? &why : NULL, &l);
+  un_status status = ok || (s->opt->stage == UN__SHOW_OPT && l.optimised) ? UN_OK : un__graph_status(s->ws);
+  if (status == UN_OK) show_why(s, &why);
+  if (status == UN_OK && s->opt->stage == UN__SHOW_OPT) show_graph(s, l.optimised, name);
+  else if (status == UN_OK && s->opt->stage == UN__SHOW_LINEAR) show_graph(s, l.linear, name);
+  else if (status == UN_OK) status = show_code(s, l.linear);
+  un__sb_finish(&why);
+  return status;
+}
+
+/* Every distinct kernel once, in the order of the schedule; a body shown before is only named. */
+static un_status show_kernels(shower *s, const un_uop *schedule) {
+  un__ptrmap seen;
+  un__ptrmap_init(&seen);
+  un_status status = UN_OK;
+  uint32_t distinct = 0;
+  for (uint32_t i = 0; i < schedule->nsrc && status == UN_OK; i++) {
+    bool added;
+    uintptr_t *number = un__ptrmap_put(&seen, schedule->src[i]->src[0], &added);
+    if (!number) {
+      status = un__fail(s->err, UN_ERR_NOMEM, "no memory to show a schedule");
+      break;
+    }
+    if (added) *number = distinct++;
+    if (schedule->nsrc > 1)
+      un__sb_printf(s->out, "%skernel %u of %u%s\n", s->opt->text ? "# " : "", i + 1, schedule->nsrc, added ? "" : ", the same as before");
+    if (added) status = show_kernel(s, schedule->src[i]->src[0], (uint32_t)*number);
+  }
+  un__ptrmap_finish(&seen);
+  return status;
+}
+
+un_status un__engine_show(un__engine *e, un__graph *ws, const un_uop *root, const un__show_options *opt, un__strbuf *out,
+                          un__err *err) {
+  shower s = {e, ws, opt, e->device[opt->device], out, err};
+  if (opt->stage == UN__SHOW_TENSOR) return show_graph(&s, root, "g"), UN_OK;
+  if (opt->from == UN__STAGE_KERNEL) return show_kernel(&s, root, 0);
+  un__stage stage = UN__STAGE_TENSOR;
+  un__pass_env env = {.target = s.device->target, .licences = opt->licences};
+  const un_uop *schedule = un__run_named_pass(ws, root, &stage, "schedule", &env);
+  un_status status = schedule ? UN_OK : un__graph_status(ws);
+  if (status == UN_OK && opt->stage == UN__SHOW_SCHEDULE) show_graph(&s, schedule, "g");
+  else if (status == UN_OK) status = show_kernels(&s, schedule);
+  return status == UN_OK ? status : un__err_copy(err, un__graph_err(ws));
+}

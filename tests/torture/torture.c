@@ -38,7 +38,7 @@ static un_status trees(void) {
   un_ctx *cx;
   un_status status = un_ctx_create(&opt, &cx);
   if (status != UN_OK) return status;
-  un_tensor *a = un_full(cx, UN_F32, un_shape(2, 8, 8), 2), *y = un_sum(un_mul(a, un_transpose(a, 0, 1)), un_axes(1), false);
+  un_tensor *a = un_full(cx, UN_F32, un_shape(2, 8, 8), 2), *y = un_sum(un_mul(a, un_transpose(a, 0, 1)), un_list(1), false);
   char *text = un_to_text(y, UN_STAGE_LINEAR, UN_FORM_TREE);
   status = text ? UN_OK : un_error_status(cx);
   un_text_free(text);

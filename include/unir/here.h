@@ -5,7 +5,7 @@
  * whatever order the compiler evaluates them keep their lines. An argument is evaluated once; `&un_add` and `(un_add)(a, b)`
  * are the plain function, without a place.
  *
- * Included by unir/tensor.h; unir/text.h has its own three. Define UN_NO_HERE before including to have no macros at all.
+ * Included by unir/tensor.h; unir/text.h has three of its own. Define UN_NO_HERE before including to have no macros.
  */
 #ifndef UNIR_HERE_H
 #define UNIR_HERE_H
@@ -25,9 +25,7 @@ UN_API un_ctx *un_ctx_at(un_ctx *first, const char *file, int line);
 }
 #endif
 
-#ifdef UN_NO_HERE
-#error "unir/here.h included although UN_NO_HERE is defined"
-#endif
+#ifndef UN_NO_HERE
 
 #define UN__AT(t) un_at((t), __FILE__, __LINE__)
 #define UN__CX(cx) un_ctx_at((cx), __FILE__, __LINE__)
@@ -161,4 +159,5 @@ UN_API un_ctx *un_ctx_at(un_ctx *first, const char *file, int line);
 #define un_read(x, ...) un_read(UN__AT(x), __VA_ARGS__)
 #define un_item(x, ...) un_item(UN__AT(x), __VA_ARGS__)
 
+#endif
 #endif

@@ -83,7 +83,8 @@ UN_API UN_KEEP un_ctx *un_ctx_of(const un_tensor *t);
 
 /* ---- create ---------------------------------------------------------------------------------------------- */
 
-/* Row-major elements in the host's byte order, copied. data may be NULL when there are no elements.
+/* Row-major elements in the host's byte order, copied. data may be NULL when there are no elements. A byte of bool that is
+ * not 0 counts as true; in un_wrap_data it must be 1.
  * Errors: INVALID_ARG (data is NULL), NOMEM, DEVICE. */
 UN_API un_tensor *un_from_data(un_ctx *cx, un_dtype dtype, un_dims shape, const void *data);
 
@@ -101,9 +102,9 @@ UN_API un_tensor *un_zeros(un_ctx *cx, un_dtype dtype, un_dims shape);
 UN_API un_tensor *un_ones(un_ctx *cx, un_dtype dtype, un_dims shape);
 /* Shape (). */
 UN_API un_tensor *un_scalar(un_ctx *cx, un_dtype dtype, double value);
-/* Shape (), with the dtype that a literal has beside `like`: the dtype of like when it holds the value (bool: i32),
- * f32 for a fraction beside integers. Errors: DTYPE (an integer that like's dtype cannot hold). */
-UN_API un_tensor *un_scalar_like(un_tensor *like, double value);
+/* Shape (), with the dtype that a literal has beside x: the dtype of x when it holds the value (bool: i32),
+ * f32 for a fraction beside integers. Errors: DTYPE (an integer that the dtype of x cannot hold). */
+UN_API un_tensor *un_scalar_like(un_tensor *x, double value);
 
 /* start, start + step, ... before stop: ceil((stop - start) / step) elements, none if that is negative. Integer dtypes need
  * integer start and step. Element i is computed as start + i * step. Errors: INVALID_ARG (step is 0, a value is not
@@ -308,8 +309,8 @@ UN_API un_tensor *un_gather(un_tensor *x, int axis, un_tensor *index);
 UN_API un_tensor *un_take(un_tensor *x, int axis, un_tensor *index);
 /* un_take on axis 0: rows of a table. */
 UN_API un_tensor *un_embedding(un_tensor *table, un_tensor *index);
-/* A new last axis of n elements: 1 where it equals index, else 0, of any dtype. */
-UN_API un_tensor *un_one_hot(un_tensor *index, int64_t n, un_dtype dtype);
+/* A new last axis of n elements: 1 where it equals x (integers), else 0. */
+UN_API un_tensor *un_one_hot(un_tensor *x, int64_t n, un_dtype dtype);
 
 /* ---- structure ------------------------------------------------------------------------------------------- */
 
@@ -356,8 +357,6 @@ inline un_dims un_list(std::initializer_list<int64_t> v) { return un_dims_of(v.b
 #define un_list(...) un_list({__VA_ARGS__})
 #endif
 
-#ifndef UN_NO_HERE
 #include <unir/here.h>
-#endif
 
 #endif

@@ -37,7 +37,13 @@ un_status un__engine_realize(un__engine *e, un__session *s, const un_uop *const 
 /* What would run, as text: for un_print_tree and `unir show`. */
 typedef enum un__show { UN__SHOW_TENSOR, UN__SHOW_SCHEDULE, UN__SHOW_KERNEL, UN__SHOW_OPT, UN__SHOW_LINEAR, UN__SHOW_SOURCE,
                         UN__SHOW_ASM } un__show;
-typedef struct un__show_options { un__show stage; bool text; bool why; bool notes; int device; uint32_t licences; } un__show_options;
+typedef struct un__show_options {
+  un__show stage;
+  un__stage from;              /* of the root: 0 or TENSOR, or KERNEL: then only stages behind it can be shown */
+  bool text, why, notes;       /* .un instead of a tree; what decided the optimiser; shapes and bounds as comments */
+  int device;
+  uint32_t licences;
+} un__show_options;
 bool un__show_by_name(const char *name, un__show *out);     /* "tensor" ... "asm" */
 un_status un__engine_show(un__engine *e, un__graph *ws, const un_uop *root, const un__show_options *opt,
                           un__strbuf *out, un__err *err);

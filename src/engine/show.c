@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "passes.h"
 #include "uop/text.h"
 
 static const struct { un__show show; const char *name; un__stage stage; } stages[] = {
@@ -106,24 +107,14 @@ static un_status show_kernels(shower *s, const un_uop *schedule) {
   return status;
 }
 
-static uint32_t count_inputs(const un_uop *root) {
-  size_t n;
-  const un_uop **order = un__toposort(root, &n);
-  uint32_t inputs = 0;
-  for (size_t i = 0; order && i < n; i++)
-    if (un__is(order[i], UN__OP_BUFFER) && un__attr(order[i], 0) >= inputs) inputs = (uint32_t)un__attr(order[i], 0) + 1;
-  un__free(order);
-  return inputs;
-}
-
 un_status un__engine_show(un__engine *e, un__graph *ws, const un_uop *root, const un__show_options *opt, un__strbuf *out,
                           un__err *err) {
   shower s = {e, ws, opt, e->device[opt->device], out, err};
   if (opt->stage == UN__SHOW_TENSOR) return show_graph(&s, root, "g"), UN_OK;
-  int64_t *slots = un__calloc(root->nsrc ? root->nsrc : 1, sizeof *slots);
-  if (!slots) return un__fail(err, UN_ERR_NOMEM, "no memory to show a schedule");
-  const un_uop *schedule = un__schedule(ws, root, count_inputs(root), s.device->target, opt->licences, slots);
-  un__free(slots);
+  if (opt->from == UN__STAGE_KERNEL) return show_kernel(&s, root, 0);
+  un__stage stage = UN__STAGE_TENSOR;
+  un__pass_env env = {.target = s.device->target, .licences = opt->licences};
+  const un_uop *schedule = un__run_named_pass(ws, root, &stage, "schedule", &env);
   un_status status = schedule ? UN_OK : un__graph_status(ws);
   if (status == UN_OK && opt->stage == UN__SHOW_SCHEDULE) show_graph(&s, schedule, "g");
   else if (status == UN_OK) status = show_kernels(&s, schedule);

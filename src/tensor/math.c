@@ -145,7 +145,7 @@ static node tanh_of(un__graph *g, node x) {
   if (!x) return NULL;
   node a = float_abs(g, x), z = mul(g, x, x);
   if (!a || !z) return NULL;
-  node small = add(g, x, mul(g, mul(g, x, z), rational(g, z, p, 3, q, 4)));
+  node small = mul(g, x, add(g, mul(g, z, rational(g, z, p, 3, q, 4)), num(g, x, 1)));     /* keeps -0 */
   node e = add(g, un__unary(g, UN__OP_EXP, add(g, a, a)), num(g, x, 1));
   node large = sub(g, num(g, x, 1), fdiv(g, num(g, x, 2), e));
   return pick(g, lt(g, a, num(g, x, 0.625)), small, with_sign_of(g, x, large));

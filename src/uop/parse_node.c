@@ -99,6 +99,14 @@ static bool parse_int(un__parser *p, int64_t *out) {
   }
 }
 
+/* Numbers that are names (slots, ids) and counts: small and not negative. */
+static bool parse_number(un__parser *p, int64_t *out) {
+  un__skip_spaces(p);
+  const char *at = p->at;
+  if (!parse_int(p, out)) return false;
+  return (*out >= 0 && *out <= UN__PARSE_MAX_INT) || un__parse_fail(p, at, "the number must lie in [0, 2^48)");
+}
+
 static bool parse_ints(un__parser *p, attrs *a, uint32_t first) {
   uint32_t n = first;
   if (!un__expect(p, '(', "to open a list of integers")) return false;
@@ -227,7 +235,7 @@ static bool parse_value(un__parser *p, attrs *a, uint32_t i) {
     case UN__AK_OP: return parse_op_name(p, &a->word[first]);
     case UN__AK_NAME: return parse_name(p, &a->word[first]);
     case UN__AK_INTS: return parse_ints(p, a, first);
-    default: return parse_int(p, &a->word[first]);
+    default: return parse_number(p, &a->word[first]);
   }
 }
 
@@ -271,6 +279,10 @@ const un_uop *un__parse_build(un__parser *p, const char *at, un__op op, un__dtyp
   }
   p->nodes++;
   const un_uop *n = un__uop(p->g, op, dtype, p->src.at, (uint32_t)p->src.n, words, nwords);
+  if (n && un__open_ranges(n) && un__open_ranges(n)->n > UN__PARSE_MAX_RANGES) {
+    un__parse_fail(p, at, "depends on more than %d open ranges", UN__PARSE_MAX_RANGES);
+    return NULL;
+  }
   if (n) return n;
   un__err *err = un__graph_err(p->g);
   if (err->status == UN_ERR_NOMEM) {

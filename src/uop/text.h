@@ -7,15 +7,19 @@
 
 /* ---- .un ---- */
 
-/* Canonical text of one graph: post-order from root, sources left to right, values renumbered, attributes in ops.def
- * order, defaults omitted, no addresses or ids. `name` and `stage` head it ("@name stage=..."). The root is the
- * SINK, LINEAR or other node printed as `sink`. notes: also `#` comments with shapes, bounds and ranges. */
+/* Canonical text of one graph (docs/text-format.md): post-order from root, sources left to right, values renumbered,
+ * attributes in ops.def order, defaults omitted, no addresses or ids. `name` and `stage` head it ("@name stage=...");
+ * bytes that cannot stand in a name become `_`. The last line is the root: `sink` and `linear` with their sources,
+ * `root %n` for any other op. notes: also `#` comments with shapes, bounds and open ranges. Appends; a failed
+ * allocation shows in out->failed. NULL prints nothing. */
 void un__print_text(un__strbuf *out, const un_uop *root, const char *name, un__stage stage, bool notes);
 
 typedef struct un__parsed_graph { char name[64]; un__stage stage; const un_uop *root; } un__parsed_graph;
 
-/* Parses a whole file into `g`: its graphs in order, at most `cap`; *out_n how many. Errors are UN_ERR_PARSE with
- * `file:line:col: message`, the line and a caret. Limits: 1 Mi nodes, 64 Ki sources a node, names of 63 bytes. */
+/* Parses a whole file into `g`: its graphs in order, at most `cap`; *out_n how many (0 on failure). The text need not
+ * end in NUL; `file` is what messages call it. Errors are UN_ERR_PARSE with `file:line:col: message`, the line and a
+ * caret in g's un__err; when that holds an error already, it is returned at once. RANGE ids are reserved in a
+ * workspace. Limits: 1 Mi nodes a file, 64 Ki sources a node, 128 open ranges a node, names of 63 bytes. */
 un_status un__parse_text(un__graph *g, const char *file, const char *text, size_t len, un__parsed_graph *out,
                          size_t cap, size_t *out_n);
 

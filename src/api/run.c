@@ -1,0 +1,167 @@
+/* run.c - realise, read, look: the calls that need the engine. */
+#include "api.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "uop/eval.h"
+#include "uop/text.h"
+
+/* ---- realise ---- */
+
+/* What is left to compute: stored tensors and those without elements are done. */
+static bool is_done(const un_tensor *t) { return un__is(t->node, UN__OP_BUFFER) || un_numel(t) == 0; }
+
+static void log_run(un__call *c, size_t n, un__engine_stats before) {
+  un__log log = c->cx->err.log;
+  if (!log.write) return;
+  un__engine_stats now = un__engine_stats_of(c->cx->engine);
+  char line[160];
+  snprintf(line, sizeof line, "%s: %zu tensors, %" PRIu64 " kernels run, %" PRIu64 " compiled", c->what, n,
+           now.kernels_launched - before.kernels_launched, now.kernels_compiled - before.kernels_compiled);
+  log.write(log.data, line);
+}
+
+/* What is to be computed, for whom, and as what. */
+typedef struct job {
+  UN__VEC(const un_uop *) nodes;
+  UN__VEC(const un_uop *) results;
+  UN__VEC(un_tensor *) handles;
+} job;
+
+/* Handles pin the nodes, so the session can be left: other contexts of the world may sweep while this one works. */
+static un_status run(un__call *c, job *j) {
+  un_ctx *cx = c->cx;
+  un__engine_stats before = un__engine_stats_of(cx->engine);
+  un__session_leave(cx->session);
+  un_status status = un__engine_realize(cx->engine, cx->session, j->nodes.at, (uint32_t)j->nodes.n, cx->device, cx->licences,
+                                        j->results.at, &cx->err);
+  un__session_enter(cx->session);
+  if (status != UN_OK) return status;
+  log_run(c, j->nodes.n, before);
+  for (size_t i = 0; i < j->nodes.n; i++) un__handle_set(j->handles.at[i], j->results.at[i], true);
+  return UN_OK;
+}
+
+un_status un__api_realize(un__call *c, un_tensor *const *tensors, size_t n) {
+  job j = {0};
+  un_status status = UN_OK;
+  if (n > UINT32_MAX) return un__fail(&c->cx->err, UN_ERR_INVALID_ARG, "%s: too many tensors", c->what);
+  if (!un__vec_reserve(&j.nodes, n) || !un__vec_reserve(&j.results, n) || !un__vec_reserve(&j.handles, n))
+    status = un__fail(&c->cx->err, UN_ERR_NOMEM, "%s: no memory for a list", c->what);
+  for (size_t i = 0; status == UN_OK && i < n; i++) {
+    if (is_done(tensors[i])) continue;
+    j.nodes.at[j.nodes.n++] = tensors[i]->node;
+    j.handles.at[j.handles.n++] = tensors[i];
+  }
+  if (status == UN_OK && j.nodes.n) status = run(c, &j);
+  un__vec_finish(&j.nodes);
+  un__vec_finish(&j.results);
+  un__vec_finish(&j.handles);
+  return status;
+}
+
+un_status un_realize(un_ctx *cx, size_t n, un_tensor *const *tensors) {
+  un__call c;
+  if (!un__api_open_cx(&c, "realize", cx)) return UN_ERR_INVALID_ARG;
+  if (un__api_check(&c, tensors, n)) un__api_realize(&c, tensors, n);
+  return un__api_close_status(&c);
+}
+
+/* ---- read ---- */
+
+/* The buffer whose bytes are the tensor's, when there is one: views that keep the order do not matter. */
+static const un_uop *stored(const un_uop *n) {
+  while (un__is(n, UN__OP_RESHAPE) || un__is(n, UN__OP_CONTIGUOUS) || un__is(n, UN__OP_DETACH)) n = n->src[0];
+  return un__is(n, UN__OP_BUFFER) ? n : NULL;
+}
+
+static un_status read_into(un__call *c, un_tensor *t, void *dst, size_t size) {
+  if (size == 0) return UN_OK;
+  if (!stored(t->node)) UN__TRY(un__api_realize(c, &t, 1));
+  const un_uop *buffer = stored(t->node);
+  if (!buffer) return un__fail(&c->cx->err, UN_ERR_INTERNAL, "%s: a realised tensor has no buffer", c->what);
+  return un__engine_buffer_read(c->cx->engine, un__attr(buffer, 0), dst, size, &c->cx->err);
+}
+
+un_status un_read(un_tensor *t, void *dst, size_t size) {
+  un__call c;
+  if (!un__api_open(&c, "read", &t, 1)) return UN_ERR_INVALID_ARG;
+  size_t want = (size_t)un_numel(t) * un_dtype_size(un_dtype_of(t));
+  if (size != want) un__fail(&c.cx->err, UN_ERR_INVALID_ARG, "read: expected room for exactly %zu bytes, got %zu", want, size);
+  else if (!dst && size) un__fail(&c.cx->err, UN_ERR_INVALID_ARG, "read: expected room for %zu bytes, got NULL", size);
+  else read_into(&c, t, dst, size);
+  return un__api_close_status(&c);
+}
+
+static double as_double(un__value v) {
+  if (un__dt_is_float(v.dtype)) return v.f;
+  return v.dtype == UN__DT(UN_U64) ? (double)(uint64_t)v.i : (double)v.i;
+}
+
+un_status un_item(un_tensor *t, double *out) {
+  un__call c;
+  if (!un__api_open(&c, "item", &t, 1)) return UN_ERR_INVALID_ARG;
+  uint64_t bits = 0;
+  un_dims d = un_shape_of(t);
+  if (!out) un__fail(&c.cx->err, UN_ERR_INVALID_ARG, "item: out is NULL");
+  else if (un_numel(t) != 1)
+    un__fail(&c.cx->err, UN_ERR_SHAPE, "item: expected one element, got shape %s", un__tensor_show(&d).at);
+  else if (read_into(&c, t, &bits, un_dtype_size(un_dtype_of(t))) == UN_OK)
+    *out = as_double(un__value_load(t->node->dtype, &bits));
+  return un__api_close_status(&c);
+}
+
+/* ---- look ---- */
+
+/* The text in *out, whose memory is the caller's also on failure. The graph goes through a workspace, as in realise. */
+static un_status show(un__call *c, const un_tensor *t, un_stage stage, un_form form, un__strbuf *out) {
+  static const un__show shows[] = {
+    [UN_STAGE_TENSOR] = UN__SHOW_TENSOR, [UN_STAGE_SCHEDULE] = UN__SHOW_SCHEDULE, [UN_STAGE_KERNEL] = UN__SHOW_KERNEL,
+    [UN_STAGE_OPT] = UN__SHOW_OPT, [UN_STAGE_LINEAR] = UN__SHOW_LINEAR, [UN_STAGE_SOURCE] = UN__SHOW_SOURCE,
+    [UN_STAGE_ASM] = UN__SHOW_ASM};
+  un_ctx *cx = c->cx;
+  if ((unsigned)stage > UN_STAGE_ASM || (unsigned)form > UN_FORM_TEXT)
+    return un__fail(&cx->err, UN_ERR_INVALID_ARG, "%s: no such stage or form", c->what);
+  un__graph *ws = un__workspace_create(&cx->err);
+  if (!ws) return un__fail(&cx->err, UN_ERR_NOMEM, "%s: no memory for a workspace", c->what);
+  const un_uop *root = un__import(ws, t->node, NULL);
+  if (root && stage != UN_STAGE_TENSOR) root = un__sink(ws, &root, 1);
+  un__show_options opt = {.stage = shows[stage], .text = form == UN_FORM_TEXT, .device = cx->device, .licences = cx->licences};
+  un_status status = root ? un__engine_show(cx->engine, ws, root, &opt, out, &cx->err) : cx->err.status;
+  if (status == UN_OK && out->failed) status = un__fail(&cx->err, UN_ERR_NOMEM, "%s: no memory for the text", c->what);
+  un__workspace_destroy(ws);
+  return status;
+}
+
+static un_status print(const char *what, un_tensor *t, un_stage stage, un_form form, FILE *out) {
+  un__call c;
+  if (!un__api_open(&c, what, &t, 1)) return UN_ERR_INVALID_ARG;
+  un__strbuf text;
+  un__sb_init(&text);
+  un_status status = out ? show(&c, t, stage, form, &text) : un__fail(&c.cx->err, UN_ERR_INVALID_ARG, "%s: out is NULL", what);
+  if (status == UN_OK && fwrite(un__sb_str(&text), 1, text.n, out) != text.n)
+    status = un__fail(&c.cx->err, UN_ERR_IO, "%s: writing %zu bytes failed", what, text.n);
+  un__sb_finish(&text);
+  return un__api_close_status(&c);
+}
+
+un_status un_print_tree(un_tensor *t, un_stage stage, FILE *out) { return print("print_tree", t, stage, UN_FORM_TREE, out); }
+un_status un_print_text(un_tensor *t, un_stage stage, FILE *out) { return print("print_text", t, stage, UN_FORM_TEXT, out); }
+
+char *un_to_text(un_tensor *t, un_stage stage, un_form form) {
+  un__call c;
+  if (!un__api_open(&c, "to_text", &t, 1)) return NULL;
+  un__strbuf text;
+  un__sb_init(&text);
+  un_status status = show(&c, t, stage, form, &text);
+  if (status == UN_OK && !text.at) un__sb_putn(&text, "", 0);
+  if (status == UN_OK && text.failed) status = un__fail(&c.cx->err, UN_ERR_NOMEM, "to_text: no memory for the text");
+  if (status != UN_OK) un__sb_finish(&text);
+  un__api_close_status(&c);
+  return text.at;
+}
+
+void un_text_free(char *text) { un__free(text); }

@@ -1,0 +1,86 @@
+#include "passes.h"
+
+#include <string.h>
+
+#include "codegen/codegen.h"
+#include "engine_parts.h"
+#include "opt/opt.h"
+#include "uop/text.h"
+
+static int64_t count_inputs(const un_uop *root) {
+  size_t n;
+  const un_uop **order = un__toposort(root, &n);
+  int64_t inputs = 0;
+  for (size_t i = 0; order && i < n; i++)
+    if (un__is(order[i], UN__OP_BUFFER) && un__attr(order[i], 0) >= inputs) inputs = un__attr(order[i], 0) + 1;
+  un__free(order);
+  return inputs;
+}
+
+static const un_uop *run_schedule(un__graph *ws, const un_uop *root, const un__pass_env *env) {
+  int64_t *slots = un__calloc(root->nsrc ? root->nsrc : 1, sizeof *slots);
+  if (!slots) return NULL;
+  const un_uop *schedule = un__schedule(ws, root, count_inputs(root), env->target, env->licences, slots);
+  un__free(slots);
+  return schedule;
+}
+
+/* The kernel of a schedule of one: what most goldens look at. */
+static const un_uop *run_rangeify(un__graph *ws, const un_uop *root, const un__pass_env *env) {
+  const un_uop *schedule = run_schedule(ws, root, env);
+  if (!schedule || schedule->nsrc == 1) return schedule ? schedule->src[0]->src[0] : NULL;
+  un__fail(un__graph_err(ws), UN_ERR_UNSUPPORTED, "rangeify: expected a graph that is one kernel, it is %u: use schedule",
+           schedule->nsrc);
+  return NULL;
+}
+
+static const un_uop *run_opt(un__graph *ws, const un_uop *root, const un__pass_env *env) {
+  un__opt_plan plan;
+  if (un__opt_heuristic(root, env->target, env->licences, &plan, env->why) != UN_OK) return NULL;
+  return un__opt_apply(ws, root, &plan, env->target, env->licences);
+}
+
+static const un_uop *run_lower(un__graph *ws, const un_uop *root, const un__pass_env *env) {
+  return un__lower(ws, root, env->target, env->licences);
+}
+
+static const un__named_pass passes[] = {
+  {"schedule", "tensor graph to a list of kernels", UN__STAGE_TENSOR, UN__STAGE_SCHEDULE, run_schedule},
+  {"rangeify", "tensor graph to its one kernel", UN__STAGE_TENSOR, UN__STAGE_KERNEL, run_rangeify},
+  {"opt", "choose and apply AxisTypes by heuristics", UN__STAGE_KERNEL, UN__STAGE_KERNEL, run_opt},
+  {"lower", "kernel to linear list", UN__STAGE_KERNEL, UN__STAGE_LINEAR, run_lower},
+};
+
+const un__named_pass *un__named_passes(size_t *out_n) {
+  *out_n = sizeof passes / sizeof *passes;
+  return passes;
+}
+
+static const un__pass *rule_pass(const char *name) {
+  for (size_t i = 0; un__all_passes[i]; i++) {
+    if (strcmp(un__all_passes[i]->name, name) != 0) continue;
+    for (uint32_t k = 0; k < un__all_passes[i]->nsets; k++)
+      if (un__all_passes[i]->sets[k]->impure) return NULL;
+    return un__all_passes[i];
+  }
+  return NULL;
+}
+
+const un_uop *un__run_named_pass(un__graph *ws, const un_uop *root, un__stage *stage, const char *name,
+                                 const un__pass_env *env) {
+  for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
+    const un__named_pass *p = &passes[i];
+    if (strcmp(p->name, name) != 0) continue;
+    if (p->from != *stage) {
+      un__fail(un__graph_err(ws), UN_ERR_INVALID_ARG, "%s: expected a graph at stage %s, it is at stage %s", name,
+               un__stage_name(p->from), un__stage_name(*stage));
+      return NULL;
+    }
+    *stage = p->to;
+    return p->run(ws, root, env);
+  }
+  const un__pass *rules = rule_pass(name);
+  if (rules) return un__graph_rewrite(ws, root, rules, &(un__rw_options){.licences = env->licences});
+  un__fail(un__graph_err(ws), UN_ERR_INVALID_ARG, "no pass is called %s: see --list", name);
+  return NULL;
+}

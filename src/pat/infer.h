@@ -1,0 +1,58 @@
+/* infer.h - names, kinds and dtypes of a variant's right side.
+ *
+ * Every site and every node built on the right gets a dtype class; ops unify them (union-find). A class knows the
+ * scalars it may have and, when one is known, the C expression that gives its dtype at match time: that is where a
+ * constant built on the right takes its dtype from.
+ */
+#ifndef UN_PAT_INFER_H
+#define UN_PAT_INFER_H
+
+#include "lower.h"
+
+typedef struct un__tclass {
+  int up;                    /* union-find parent, or itself */
+  uint32_t mask;
+  const char *source;        /* C expression of the dtype, or NULL */
+  int truth_of;              /* bool with the lanes of that class; -1 */
+} un__tclass;
+
+typedef struct un__name {
+  const char *name;
+  un__kind kind;             /* as it is declared: a `#c` is an INT that may stand for its node */
+  bool is_const, is_let;
+  un__pat_ak attr;
+  int tv;                    /* NODE and consts: its class; else -1 */
+  int value;                 /* OP: the row */
+  const un__cap *cap;        /* NULL for lets, parameters, test variables */
+} un__name;
+
+typedef struct un__infer {
+  un__pat *p;
+  const un__variant *v;      /* NULL: a test or the body of a fn */
+  UN__VEC(un__tclass) classes;
+  UN__VEC(un__name) names;
+  bool in_test;
+} un__infer;
+
+/* Infers the rule's clauses and template for this variant, marking tv in its expressions. Reports unbound, type. */
+void un__pat_infer(un__pat *p, const un__variant *v, un__infer *out);
+/* The same for a test: variables are declared by `name:type`. */
+void un__pat_infer_test(un__pat *p, const un__ptest *t, un__infer *out);
+/* The same for the body of a pred or fn. */
+void un__pat_infer_decl(un__pat *p, const un__decl *d, un__infer *out);
+
+const un__name *un__infer_name(const un__infer *in, const char *name);
+/* Kind an expression has by itself; a `#c` name is INT. */
+un__kind un__infer_kind(const un__infer *in, const un__ex *e);
+int un__infer_root(const un__infer *in, int tv);
+/* C expression of a class's dtype, or NULL when nothing tells. In the arena. */
+const char *un__infer_dtype(const un__infer *in, int tv);
+/* Row of an EX_OP or EX_EVAL, loop variables looked up. 0: none. */
+int un__infer_op(const un__infer *in, const un__ex *e);
+/* Builtin functions of expressions: result kind, or NONE when there is none of that name. */
+typedef struct un__builtin { const char *name; un__kind result; un__kind args[4]; const char *c; } un__builtin;
+const un__builtin *un__infer_builtin(const char *name);
+/* The operand of a BINARY node expression that becomes this op; 0: no such operator on nodes. */
+int un__infer_binary_op(int tok);
+
+#endif

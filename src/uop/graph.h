@@ -24,10 +24,10 @@ int64_t un__graph_fresh_range(un__graph *ws);       /* the next unused RANGE id 
 void un__graph_reserve_range(un__graph *ws, int64_t id);   /* later fresh ids are above `id` (parser, import) */
 
 /* Copies the graph below `root` from one graph to another. BUFFER slots (serials) are renumbered from 0 in order of
- * first visit when `to` is a workspace; out_serials (may be NULL) receives the old slot of each new one.
- * RANGE ids are renumbered likewise. */
+ * first visit when `to` is a workspace, and serials (may be NULL) receives the old slot of each new one. When `to` is
+ * persistent, serials (may be NULL: kept) says the serial of each slot. RANGE ids are renumbered in a workspace. */
 typedef UN__VEC(int64_t) un__slot_map;
-const un_uop *un__import(un__graph *to, const un_uop *root, un__slot_map *out_serials);
+const un_uop *un__import(un__graph *to, const un_uop *root, un__slot_map *serials);
 
 /* 128-bit structural hash of a workspace graph (slots, not serials): the identity used in keys. */
 typedef struct un__key { uint64_t lo, hi; } un__key;

@@ -121,10 +121,23 @@ static int64_t number_of(numbering *num, int64_t old, bool *fresh) {
   return (int64_t)*place;
 }
 
+/* A slot's serial, from the list that the caller gave. */
+static const int64_t *named_serial(importer *im, const un_uop *n, int64_t own[2]) {
+  int64_t slot = un__attr(n, 0);
+  if (slot < 0 || (uint64_t)slot >= im->serials->n) {
+    un__fail(im->to->err, UN_ERR_INVALID_ARG, "buffer slot %lld: only %zu buffers are given", (long long)slot, im->serials->n);
+    return NULL;
+  }
+  own[0] = im->serials->at[slot];
+  own[1] = un__attr(n, 1);
+  return own;
+}
+
 /* The attributes of the copy: identity-bearing numbers are renewed in a workspace. */
 static const int64_t *import_attrs(importer *im, const un_uop *n, int64_t own[2]) {
   bool buffer = un__is(n, UN__OP_BUFFER), range = un__is(n, UN__OP_RANGE), fresh;
-  if (im->to->world || !(buffer || range)) return un__attrs(n);
+  if (!(buffer || range) || (im->to->world && (range || !im->serials))) return un__attrs(n);
+  if (im->to->world) return named_serial(im, n, own);
   own[0] = number_of(buffer ? &im->slots : &im->ranges, un__attr(n, 0), &fresh);
   own[1] = un__attr(n, 1);
   if (own[0] < 0 || (buffer && fresh && im->serials && !un__vec_push(im->serials, un__attr(n, 0)))) {
@@ -161,8 +174,8 @@ static const un_uop *import_all(importer *im, const un__nodes *order) {
   return copy;
 }
 
-const un_uop *un__import(un__graph *to, const un_uop *root, un__slot_map *out_serials) {
-  importer im = {.to = to, .serials = out_serials};
+const un_uop *un__import(un__graph *to, const un_uop *root, un__slot_map *serials) {
+  importer im = {.to = to, .serials = serials};
   un__nodes order = {0};
   const un_uop *copy = sort(root, WITH_BODIES, &order) ? import_all(&im, &order) : NULL;
   if (!copy) un__fail(to->err, UN_ERR_NOMEM, "no memory to import a graph");

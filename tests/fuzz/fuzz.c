@@ -1,0 +1,252 @@
+/* fuzz.c - random tensor programs, run by the interpreter and by a device, compared.
+ *
+ * usage: fuzz [--programs=N] [--seed=S] [--size=N] [--device=NAME] [--strict] [--coverage=N] [--replay=FILE]
+ *
+ * Prints the seed first, so that a crash can be repeated. A program that fails is shrunk (each trial in a child process, so
+ * that crashes shrink too) and printed as .un, ready for tests/golden or --replay. --coverage=N: every op of the tensor stage
+ * must have been reached N times. Exit 0: all agree. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "engine/program.h"
+#include "program.h"
+#include "uop/text.h"
+
+typedef struct settings {
+  unsigned programs, size;
+  uint64_t seed, coverage;
+  const char *device, *replay;
+  bool strict;
+} settings;
+
+/* The side that is tested: one engine for all programs, as a long-lived process would have it. */
+typedef struct bench { un__world *world; un__session *session; un__engine *engine; int device; uint32_t licences; un__err err; } bench;
+
+static bool bench_open(bench *b, const settings *s) {
+  b->err = (un__err){0};
+  b->licences = s->strict ? UN__LIC_STRICT : UN__LIC_PRECISE;
+  b->world = un__world_create();
+  b->session = b->world ? un__session_create(b->world, &b->err) : NULL;
+  return b->session && un__engine_create(b->world, &b->engine, &b->err) == UN_OK &&
+         un__engine_device(b->engine, s->device, &b->device, &b->err) == UN_OK;
+}
+
+static void bench_close(bench *b) {
+  un__session_destroy(b->session);
+  un__engine_destroy(b->engine);
+  un__world_release(b->world);
+}
+
+static void free_results(un__itensor *t, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++) un__free(t[i].data);
+}
+
+/* Fills the inputs that the graph names. */
+static bool fill_all(program *p) {
+  size_t n;
+  const un_uop **order = un__toposort(p->sink, &n);
+  bool ok = order != NULL;
+  for (size_t i = 0; ok && i < n; i++) {
+    if (!un__is(order[i], UN__OP_BUFFER)) continue;
+    int64_t slot = un__attr(order[i], 0);
+    ok = slot < MAX_INPUTS && (p->input[slot].data || fill_input(order[i], &p->input[slot]));
+    if (slot >= p->ninputs) p->ninputs = (uint32_t)slot + 1;
+  }
+  un__free(order);
+  return ok;
+}
+
+/* True when both sides agree; else what differs in `why`. */
+static bool compare(program *p, bench *b, char *why, size_t size) {
+  un__itensor want[MAX_RESULTS] = {0}, have[MAX_RESULTS] = {0};
+  un__err err = {0};
+  bool ok = fill_all(p);
+  uint32_t n = p->sink->nsrc;
+  if (!ok) snprintf(why, size, "inputs cannot be made");
+  if (ok && un__verify(p->sink, UN__STAGE_TENSOR, &err, NULL) != UN_OK) ok = (snprintf(why, size, "verifier: %s", err.text), false);
+  if (ok && un__interp_tensor(p->sink->src, n, p->input, p->ninputs, want, &err) != UN_OK)
+    ok = (snprintf(why, size, "interp: %s", err.text), false);
+  if (ok && un__engine_run(b->engine, b->session, p->sink, p->input, p->ninputs, b->device, b->licences, have, &err) != UN_OK)
+    ok = (snprintf(why, size, "engine: %s", err.text), false);
+  for (uint32_t i = 0; ok && i < n; i++) {
+    char difference[128];
+    ok = tensors_agree(&want[i], &have[i], &p->result[i], difference, sizeof difference);
+    if (!ok) snprintf(why, size, "result %u, %s", i, difference);
+  }
+  free_results(want, n);
+  free_results(have, n);
+  return ok;
+}
+
+/* ---- shrinking ---- */
+
+/* Whether the program with this sink fails, in a child: crashes count as failures. */
+static bool fails(const program *p, const un_uop *sink, const settings *s) {
+  fflush(NULL);
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    program q = *p;
+    q.sink = sink;
+    memset(q.input, 0, sizeof q.input);
+    bench b;
+    char why[512];
+    _exit(!bench_open(&b, s) ? 0 : compare(&q, &b, why, sizeof why) ? 0 : 1);
+  }
+  int status = 0;
+  return child > 0 && waitpid(child, &status, 0) == child && (!WIFEXITED(status) || WEXITSTATUS(status) == 1);
+}
+
+/* Simpler nodes of the same dtype and shape that could stand for n: its sources, a fresh input. */
+static uint32_t simpler(program *p, const un_uop *n, const un_uop **out, uint32_t cap) {
+  uint32_t k = 0;
+  for (uint32_t i = 0; i < n->nsrc && k < cap; i++)
+    if (n->src[i]->dtype == n->dtype && n->src[i]->shape == n->shape) out[k++] = n->src[i];
+  if (k < cap && !un__is(n, UN__OP_BUFFER) && n->dtype != UN__DT(UN_INDEX) && p->ninputs < MAX_INPUTS) {
+    out[k] = un__uop(p->ws, UN__OP_BUFFER, n->dtype, n->shape->dim, n->shape->rank, (int64_t[]){p->ninputs, 0}, 2);
+    if (out[k]) k++;
+  }
+  return k;
+}
+
+static bool shrink_once(program *p, const settings *s) {
+  size_t n;
+  const un_uop **order = un__toposort(p->sink, &n);
+  bool shrunk = false;
+  for (size_t i = n; i-- > 0 && !shrunk;) {
+    const un_uop *candidate[8], *node = order[i];
+    uint32_t k = node->shape ? simpler(p, node, candidate, 8) : 0;
+    for (uint32_t c = 0; c < k && !shrunk; c++) {
+      const un_uop *smaller = un__substitute(p->ws, p->sink, &node, &candidate[c], 1);
+      if (!smaller || smaller == p->sink || !fails(p, smaller, s)) continue;
+      if (un__is(candidate[c], UN__OP_BUFFER) && un__attr(candidate[c], 0) == p->ninputs) p->ninputs++;
+      p->sink = smaller;
+      shrunk = true;
+    }
+  }
+  un__free(order);
+  return shrunk;
+}
+
+static void shrink(program *p, const settings *s) {
+  for (uint32_t i = 0; i < p->sink->nsrc && p->sink->nsrc > 1; i++) {
+    const un_uop *alone = un__sink(p->ws, &p->sink->src[i], 1);
+    if (!alone || !fails(p, alone, s)) continue;
+    p->result[0] = p->result[i];
+    p->sink = alone;
+  }
+  for (int rounds = 0; rounds < 200 && shrink_once(p, s); rounds++) {}
+}
+
+static void report(program *p, const settings *s, uint64_t seed, const char *why) {
+  printf("FAILED seed %llu: %s\nshrinking...\n", (unsigned long long)seed, why);
+  fflush(stdout);
+  shrink(p, s);
+  un__strbuf text;
+  un__sb_init(&text);
+  un__print_text(&text, p->sink, "fuzz", UN__STAGE_TENSOR, false);
+  printf("# fails on %s: fuzz --replay=FILE%s\n%s", s->device, s->strict ? " --strict" : "", un__sb_str(&text));
+  un__sb_finish(&text);
+}
+
+/* ---- runs ---- */
+
+static bool run_one(const settings *s, bench *b, uint64_t seed, uint64_t *counts) {
+  un__err err = {0};
+  program p;
+  rng r = {seed};
+  char why[1200];
+  if (!program_make(&p, &r, s->size / 2 + rng_below(&r, s->size), s->strict, &err)) {
+    printf("FAILED seed %llu: the program cannot be made: %s\n", (unsigned long long)seed, err.text);
+    program_finish(&p);
+    return false;
+  }
+  count_ops(p.sink, counts);
+  bool ok = compare(&p, b, why, sizeof why);
+  if (!ok) report(&p, s, seed, why);
+  program_finish(&p);
+  return ok;
+}
+
+static bool check_coverage(const settings *s, const uint64_t *counts) {
+  bool ok = true;
+  printf("coverage:");
+  for (int op = 1; op < UN__OP_COUNT; op++) {
+    bool wanted = (un__op_table[op].stages & UN__STAGE_TENSOR) != 0;
+    /* What a program of one device over known sizes cannot hold. */
+    bool unreachable = op == UN__OP_COPY || op == UN__OP_CALL || op == UN__OP_TUPLE || op == UN__OP_GET || op == UN__OP_VAR || op == UN__OP_INVALID;
+    if (!wanted || unreachable) continue;
+    printf(" %s %llu", un__op_table[op].text, (unsigned long long)counts[op]);
+    if (counts[op] < s->coverage) {
+      printf("(!)");
+      ok = false;
+    }
+  }
+  printf("\n");
+  if (!ok) printf("FAILED: ops marked (!) were reached fewer than %llu times\n", (unsigned long long)s->coverage);
+  return ok;
+}
+
+static int run_all(const settings *s) {
+  bench b;
+  if (!bench_open(&b, s)) return printf("FAILED: %s\n", b.err.text), 1;
+  uint64_t counts[UN__OP_COUNT] = {0};
+  unsigned failed = 0;
+  printf("fuzz: device %s, %u programs, seed %llu%s\n", s->device, s->programs, (unsigned long long)s->seed, s->strict ? ", strict" : "");
+  fflush(stdout);
+  for (unsigned i = 0; i < s->programs && failed < 5; i++)
+    if (!run_one(s, &b, s->seed + i, counts)) failed++;
+  if (s->coverage && !check_coverage(s, counts)) failed++;
+  bench_close(&b);
+  printf("fuzz: %u failures\n", failed);
+  return failed != 0;
+}
+
+static int replay(const settings *s) {
+  un__err err = {0};
+  program p = {.ws = un__workspace_create(&err)};
+  FILE *f = fopen(s->replay, "rb");
+  un__strbuf text;
+  un__sb_init(&text);
+  char chunk[4096], why[1200] = "cannot be read";
+  size_t n;
+  while (f && (n = fread(chunk, 1, sizeof chunk, f)) > 0) un__sb_putn(&text, chunk, n);
+  if (f) fclose(f);
+  un__parsed_graph g = {0};
+  bool ok = un__parse_text(p.ws, s->replay, un__sb_str(&text), text.n, &g, 1, &n) == UN_OK && n == 1;
+  p.sink = ok ? (un__is(g.root, UN__OP_SINK) ? g.root : un__sink(p.ws, &g.root, 1)) : NULL;
+  /* Nothing is known of a program from a file: results are compared as what went through a few rounded operations. */
+  for (int i = 0; i < MAX_RESULTS; i++) p.result[i] = (fact){false, 64, 0x1p-24};
+  bench b;
+  ok = ok && bench_open(&b, s) && compare(&p, &b, why, sizeof why);
+  if (!ok) printf("FAILED: %s\n", err.status != UN_OK ? err.text : why);
+  un__sb_finish(&text);
+  return !ok;
+}
+
+int main(int argc, char **argv) {
+  enum { PROGRAMS = 1, SEED, SIZE, DEVICE, STRICT, COVERAGE, REPLAY };
+  static const struct option options[] = {
+    {"programs", required_argument, NULL, PROGRAMS}, {"seed", required_argument, NULL, SEED}, {"size", required_argument, NULL, SIZE},
+    {"device", required_argument, NULL, DEVICE}, {"strict", no_argument, NULL, STRICT}, {"coverage", required_argument, NULL, COVERAGE},
+    {"replay", required_argument, NULL, REPLAY}, {0}};
+  settings s = {.programs = 100, .size = 14, .seed = 1, .device = "cpu"};
+  int o;
+  while ((o = getopt_long(argc, argv, "", options, NULL)) != -1) switch (o) {
+    case PROGRAMS: s.programs = (unsigned)strtoul(optarg, NULL, 10); break;
+    case SEED: s.seed = strtoull(optarg, NULL, 10); break;
+    case SIZE: s.size = (unsigned)strtoul(optarg, NULL, 10); break;
+    case DEVICE: s.device = optarg; break;
+    case STRICT: s.strict = true; break;
+    case COVERAGE: s.coverage = strtoull(optarg, NULL, 10); break;
+    case REPLAY: s.replay = optarg; break;
+    default: return 2;
+    }
+  if (s.size < 2) s.size = 2;
+  return s.replay ? replay(&s) : run_all(&s);
+}

@@ -81,7 +81,9 @@ static const un_uop *stored(const un_uop *n) {
 static un_status read_into(un__call *c, un_tensor *t, void *dst, size_t size) {
   if (size == 0) return UN_OK;
   if (!stored(t->node)) UN__TRY(un__api_realize(c, &t, 1));
-  return un__engine_buffer_read(c->cx->engine, un__attr(stored(t->node), 0), dst, size, &c->cx->err);
+  const un_uop *buffer = stored(t->node);
+  if (!buffer) return un__fail(&c->cx->err, UN_ERR_INTERNAL, "%s: a realised tensor has no buffer", c->what);
+  return un__engine_buffer_read(c->cx->engine, un__attr(buffer, 0), dst, size, &c->cx->err);
 }
 
 un_status un_read(un_tensor *t, void *dst, size_t size) {

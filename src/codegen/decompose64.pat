@@ -1,13 +1,12 @@
-// decompose64.pat - EXP EXP2 LOG LOG2 SIN of f64, each within 3 ULP (measured: docs/numerics.md), in the manner of decompose.pat.
+// decompose64.pat - EXP EXP2 LOG LOG2 SIN of f64 in the manner of decompose.pat, within 3 ULP of samples.
 c_include "codegen/decompose.h"
 
 extern fn sin_f64_large(x: node): node
 
-// ---- powers of two ----
-
 /// 2^n of an integral double in [-1074, 1100): its low bits, once it is added to 1.5 * 2^52, are n.
 fn pow2_f64(n: node): node = BITCAST<f64>((BITCAST<i64>(n + 0x1.8p52) + 1023) << 52)
 fn scale_half_f64(p: node, n: node, half: node): node = p * pow2_f64(half) * pow2_f64(n - half)
+/// p * 2^n in two steps, as for f32.
 fn scale_f64(p: node, n: node): node = scale_half_f64(p, n, FLOOR(n * 0.5))
 
 /// (2^f - 1) / f for f in [-0.5, 0.5].
@@ -17,62 +16,26 @@ fn exp2_poly_f64(f: node): node =
   f + 0x1.5d87fe78a3f8cp-10) * f + 0x1.3b2ab6fba4e79p-7) * f + 0x1.c6b08d704a0c6p-5) * f + 0x1.ebfbdff82c58fp-3) *
   f + 0x1.62e42fefa39efp-1
 
-fn exp2_with_f64(f: node, n: node): node = scale_f64(exp2_poly_f64(f) * f + 1.0, n)
-fn exp2_at_f64(x: node, n: node): node = exp2_with_f64(x - n, n)
-fn exp2_in_f64(x: node): node = exp2_at_f64(x, FLOOR(x + 0.5))
-
 /// (e^r - 1 - r) / r^2 for |r| <= ln2 / 2.
 fn exp_poly_f64(r: node): node =
   (((((((((0x1.1f7315649f2d7p-29 * r + 0x1.af4e092e1705bp-26) * r + 0x1.27e4db5bb725ap-22) * r +
   0x1.71de02225a2f3p-19) * r + 0x1.a01a01a6db488p-16) * r + 0x1.a01a01abeccc3p-13) * r + 0x1.6c16c16c162cfp-10) *
   r + 0x1.11111111100d3p-7) * r + 0x1.5555555555556p-5) * r + 0x1.5555555555557p-3) * r + 0.5
 
-fn exp_with_f64(r: node, n: node): node = scale_f64((exp_poly_f64(r) * (r * r) + r) + 1.0, n)
-/// 0x1.62e42feep-1 has 32 bits, so its products with n are exact.
-fn exp_at_f64(x: node, n: node): node = exp_with_f64((x - n * 0x1.62e42feep-1) - n * 0x1.a39ef35793c76p-33, n)
-fn exp_in_f64(x: node): node = exp_at_f64(x, FLOOR(x * 0x1.71547652b82fep+0 + 0.5))
-
-// ---- logarithms ----
-
 /// ((log(1 + s) - log(1 - s)) / s - 2) / s^2 for z = s^2, |s| <= 0.1716.
 fn log_poly_f64(z: node): node =
   (((((0x1.2b5b5fb2eec9bp-3 * z + 0x1.39fe208c32e37p-3) * z + 0x1.7462b697053bcp-3) * z + 0x1.c71c62debf86ap-3) *
   z + 0x1.2492492df6947p-2) * z + 0x1.99999999952b2p-2) * z + 0x1.5555555555558p-1
 
-/// log(1 + f) - f + h, where h = f^2 / 2.
-fn log_rest_f64(s: node, z: node, h: node): node = s * (h + z * log_poly_f64(z))
-fn log_rest_of_f64(f: node, s: node): node = log_rest_f64(s, s * s, f * f * 0.5)
-
-fn log_sum_f64(f: node, h: node, t: node, e: node): node =
-  e * 0x1.62e42feep-1 - ((h - (t + e * 0x1.a39ef35793c76p-33)) - f)
-fn log_with_f64(f: node, e: node): node = log_sum_f64(f, f * f * 0.5, log_rest_of_f64(f, f / (f + 2.0)), e)
-
-/// e + (hi + lo) * log2(e): hi has 21 bits and so has the first part of log2(e).
-fn log2_close_f64(e: node, w: node, vh: node, vl: node): node = (vl + ((e - w) + vh)) + w
-fn log2_mid_f64(e: node, vh: node, vl: node): node = log2_close_f64(e, e + vh, vh, vl)
-fn log2_sum_f64(hi: node, lo: node, e: node): node =
-  log2_mid_f64(e, hi * 0x1.71547652p+0, (lo + hi) * 0x1.705fc2eefa2p-33 + lo * 0x1.71547652p+0)
-fn log2_parts_f64(f: node, h: node, t: node, hi: node, e: node): node = log2_sum_f64(hi, ((f - hi) - h) + t, e)
-fn high_half_f64(x: node): node = BITCAST<f64>(BITCAST<u64>(x) & 0xffffffff00000000)
-fn log2_of_f64(f: node, h: node, t: node, e: node): node = log2_parts_f64(f, h, t, high_half_f64(f - h), e)
-fn log2_with_f64(f: node, e: node): node = log2_of_f64(f, f * f * 0.5, log_rest_of_f64(f, f / (f + 2.0)), e)
-
-/// v: the bits of a normal number plus those of 1 - sqrt(1/2): the exponent field counts from sqrt(1/2).
-fn mantissa_f64(v: node): node = BITCAST<f64>((v & 0xfffffffffffff) + 0x3fe6a09e667f3bcd)
-/// The exponent as a double: a small integer under the exponent of 2^52.
-fn exponent_f64(v: node): node = BITCAST<f64>((v >> 52) | 0x4330000000000000) - 0x1.00000000003ffp52
+/// The logarithm takes x = m * 2^e with m in [sqrt(1/2), sqrt(2)), from the bits of x plus those of 1 less those of
+/// sqrt(1/2): their exponent field counts from there.
 fn biased_f64(x: node): node = BITCAST<u64>(x) + 0x95f619980c433
-fn normal_f64(x: node, small: node): node = biased_f64(WHERE(small, x * 0x1.0p54, x))
-fn shift_f64(small: node, x: node): node = WHERE(small, 54.0:dtype(x), 0.0:dtype(x))
+fn mantissa_f64(v: node): node = BITCAST<f64>((v & 0xfffffffffffff) + 0x3fe6a09e667f3bcd)
+/// e as a double: a small integer under the exponent of 2^52.
+fn exponent_f64(v: node): node = BITCAST<f64>((v >> 52) | 0x4330000000000000) - 0x1.00000000003ffp52
 
-fn log_at_f64(v: node, shift: node): node = log_with_f64(mantissa_f64(v) - 1.0, exponent_f64(v) - shift)
-fn log2_at_f64(v: node, shift: node): node = log2_with_f64(mantissa_f64(v) - 1.0, exponent_f64(v) - shift)
-fn log_small_f64(x: node, small: node): node = log_at_f64(normal_f64(x, small), shift_f64(small, x))
-fn log2_small_f64(x: node, small: node): node = log2_at_f64(normal_f64(x, small), shift_f64(small, x))
-fn log_ends_f64(x: node, r: node): node =
-  WHERE(EQ(x, 0.0), -@inf, WHERE(LT(x, 0.0), @nan, WHERE(LT(x, @inf), r, x)))
-
-// ---- sine ----
+/// r is the logarithm of x unless x is 0, less, infinite or NaN.
+fn log_ends(x: node, r: node): node = WHERE(EQ(x, 0.0), -@inf, WHERE(LT(x, 0.0), @nan, WHERE(LT(x, @inf), r, x)))
 
 /// (sin(r) - r) / r^3 for z = r^2, |r| <= pi / 2.
 fn sin_poly_f64(z: node): node =
@@ -80,36 +43,64 @@ fn sin_poly_f64(z: node): node =
   0x1.612460b68a795p-33) * z - 0x1.ae64567e72f5dp-26) * z + 0x1.71de3a556b9b1p-19) * z - 0x1.a01a01a01a00dp-13) *
   z + 0x1.1111111111111p-7) * z - 0x1.5555555555555p-3
 
-fn sin_reduced_f64(r: node, z: node): node = r * z * sin_poly_f64(z) + r
-fn odd_sign_f64(n: node): node = 1.0 - (n - FLOOR(n * 0.5) * 2.0) * 2.0
-/// x - n * pi in three parts, the first two of 32 bits: n has at most 20.
-fn pi_less_f64(x: node, n: node): node =
-  ((x - n * 0x1.921fb544p+1) - n * 0x1.0b4611a6p-33) - n * 0x1.3198a2e037073p-68
-fn sin_moderate_f64(r: node, n: node): node = sin_reduced_f64(r, r * r) * odd_sign_f64(n)
-fn sin_at_f64(x: node, n: node): node = sin_moderate_f64(pi_less_f64(x, n), n)
-
-/// From 2^20 on the argument is reduced with as many bits of 1/pi as it takes. sin_f64_large gives r in [-pi/2, pi/2]
-/// with the sign of the result's half period in it.
-fn sin_large_f64(r: node): node = sin_reduced_f64(r, r * r)
-
-fn exp2_capped_f64(x: node): node = exp2_in_f64(WHERE(LT(1030.0, x), 1030.0, x))
-fn exp_capped_f64(x: node): node = exp_in_f64(WHERE(LT(715.0, x), 715.0, x))
+fn sin_near_f64(r: node, z: node): node = r * z * sin_poly_f64(z) + r
 
 ruleset decompose_f64 {
   @proof(fuzz)
-  rule exp2_f64: EXP2(x:f64) ~> exp2_capped_f64(WHERE(LT(x, -1080.0), -1080.0, x))
+  rule exp2_f64: EXP2(x:f64)
+    let low = WHERE(LT(x, -1080.0), -1080.0, x)
+    let c = WHERE(LT(1030.0, low), 1030.0, low)
+    let n = FLOOR(c + 0.5)
+    let f = c - n
+    => scale_f64(exp2_poly_f64(f) * f + 1.0, n)
 
+  /// The first part of ln2 has 32 bits, so its product with n is exact.
   @proof(fuzz)
-  rule exp_f64: EXP(x:f64) ~> exp_capped_f64(WHERE(LT(x, -750.0), -750.0, x))
+  rule exp_f64: EXP(x:f64)
+    let low = WHERE(LT(x, -750.0), -750.0, x)
+    let c = WHERE(LT(715.0, low), 715.0, low)
+    let n = FLOOR(c * 0x1.71547652b82fep+0 + 0.5)
+    let r = (c - n * 0x1.62e42feep-1) - n * 0x1.a39ef35793c76p-33
+    => scale_f64((exp_poly_f64(r) * (r * r) + r) + 1.0, n)
 
+  /// log(1 + f) = f - h + s * (h + ...), s = f / (2 + f), h = f^2 / 2.
   @proof(fuzz)
-  rule log_f64: LOG(x:f64) ~> log_ends_f64(x, log_small_f64(x, LT(x, 0x1.0p-1022)))
+  rule log_f64: LOG(x:f64)
+    let small = LT(x, 0x1.0p-1022)
+    let v = biased_f64(WHERE(small, x * 0x1.0p54, x))
+    let e = exponent_f64(v) - WHERE(small, 54.0:dtype(x), 0.0:dtype(x))
+    let f = mantissa_f64(v) - 1.0
+    let s = FDIV(f, f + 2.0)
+    let z = s * s
+    let h = f * f * 0.5
+    let t = s * (h + z * log_poly_f64(z))
+    => log_ends(x, e * 0x1.62e42feep-1 - ((h - (t + e * 0x1.a39ef35793c76p-33)) - f))
 
+  /// The high half of log(m) has 21 bits and so has the first part of log2(e): their product is exact.
   @proof(fuzz)
-  rule log2_f64: LOG2(x:f64) ~> log_ends_f64(x, log2_small_f64(x, LT(x, 0x1.0p-1022)))
+  rule log2_f64: LOG2(x:f64)
+    let small = LT(x, 0x1.0p-1022)
+    let v = biased_f64(WHERE(small, x * 0x1.0p54, x))
+    let e = exponent_f64(v) - WHERE(small, 54.0:dtype(x), 0.0:dtype(x))
+    let f = mantissa_f64(v) - 1.0
+    let s = FDIV(f, f + 2.0)
+    let z = s * s
+    let h = f * f * 0.5
+    let t = s * (h + z * log_poly_f64(z))
+    let hi = BITCAST<f64>(BITCAST<u64>(f - h) & 0xffffffff00000000)
+    let lo = ((f - hi) - h) + t
+    let high = hi * 0x1.71547652p+0
+    let low = (lo + hi) * 0x1.705fc2eefa2p-33 + lo * 0x1.71547652p+0
+    let w = e + high
+    => log_ends(x, (low + ((e - w) + high)) + w)
 
+  /// Below 2^20 pi in three parts, the first two of 32 bits, is enough; above, as many bits of 1/pi as it takes.
   @proof(fuzz)
   rule sin_f64: SIN(x:f64)
-    => WHERE(LT(BITCAST<f64>(BITCAST<u64>(x) & 0x7fffffffffffffff), 0x1.0p20), sin_at_f64(x, FLOOR(x * 0x1.45f306dc9c883p-2 + 0.5)),
-             sin_large_f64(sin_f64_large(x)))
+    let a = BITCAST<f64>(BITCAST<u64>(x) & 0x7fffffffffffffff)
+    let n = FLOOR(x * 0x1.45f306dc9c883p-2 + 0.5)
+    let odd = n - FLOOR(n * 0.5) * 2.0
+    let near = (((x - n * 0x1.921fb544p+1) - n * 0x1.0b4611a6p-33) - n * 0x1.3198a2e037073p-68) * (1.0 - odd * 2.0)
+    let r = WHERE(LT(a, 0x1.0p20), near, sin_f64_large(x))
+    => sin_near_f64(r, r * r)
 }

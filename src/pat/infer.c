@@ -125,7 +125,7 @@ static const un__builtin builtins[] = {
     {"gcd", UN__K_INT, {UN__K_INT, UN__K_INT}, "un__m_gcd"},
     {"log2", UN__K_INT, {UN__K_INT}, "un__m_log2"},
     {"is_pow2", UN__K_INT, {UN__K_INT}, "un__m_is_pow2"},
-    {"len", UN__K_INT, {UN__K_NODES}, "un__m_len"},
+    {"len", UN__K_INT, {UN__K_NODES}, NULL},
     {"fresh", UN__K_INT, {UN__K_NONE}, "un__m_fresh"},
     {"attr", UN__K_INT, {UN__K_NODE, UN__K_NONE}, NULL},
     {"dtype", UN__K_DTYPE, {UN__K_NODE}, NULL},
@@ -181,7 +181,7 @@ un__kind un__infer_kind(const un__infer *in, const un__ex *e) {
 static const char *kind_text(un__kind k) {
   static const char *const names[] = {[UN__K_NONE] = "nothing", [UN__K_INT] = "a number", [UN__K_NODE] = "a node",
                                       [UN__K_NODES] = "several nodes", [UN__K_DTYPE] = "a dtype",
-                                      [UN__K_INTS] = "an attribute of several numbers", [UN__K_OP] = "an operation"};
+                                      [UN__K_INTS] = "an attribute of several numbers", [UN__K_OP] = "an operation", [UN__K_ATTR] = "an attribute"};
   return names[k];
 }
 
@@ -202,6 +202,7 @@ static int walk_as(un__infer *in, un__ex *e, un__kind k) {
   case UN__K_NODES: walk_nodes(in, e); break;
   case UN__K_DTYPE: walk_dtype(in, e); break;
   case UN__K_INTS: walk_ints(in, e); break;
+  case UN__K_ATTR: return walk_as(in, e, un__infer_kind(in, e) == UN__K_INTS ? UN__K_INTS : UN__K_INT);
   case UN__K_OP:
     if (e->kind == UN__EX_UPPER ? un__optab_find(e->name) < 0 : un__infer_kind(in, e) != UN__K_OP)
       want(in, e, k, un__infer_kind(in, e));
@@ -247,6 +248,12 @@ static int walk_call(un__infer *in, un__ex *e) {
   }
   if (!strcmp(b->name, "attr")) {
     walk_attr_call(in, e);
+    return -1;
+  }
+  if (!strcmp(b->name, "len")) {
+    if (e->args.n != 1) wrong_arguments(in, e, 1);
+    else if (un__infer_kind(in, e->args.at[0]) == UN__K_INTS) walk_ints(in, e->args.at[0]);
+    else walk_nodes(in, e->args.at[0]);
     return -1;
   }
   if (!strcmp(b->name, "with_src")) {
@@ -455,7 +462,7 @@ static int walk_op(un__infer *in, un__ex *e) {
 
 int un__infer_binary_op(int tok) {
   static const struct { int tok, op; } map[] = {
-      {UN__T_PLUS, UN__POP_ADD}, {UN__T_MINUS, UN__POP_SUB}, {UN__T_STAR, UN__POP_MUL}, {UN__T_AND, UN__POP_AND},
+      {UN__T_PLUS, UN__POP_ADD}, {UN__T_MINUS, UN__POP_SUB}, {UN__T_STAR, UN__POP_MUL}, {UN__T_SLASH, UN__POP_FDIV}, {UN__T_AND, UN__POP_AND},
       {UN__T_OR, UN__POP_OR}, {UN__T_XOR, UN__POP_XOR}, {UN__T_SHL, UN__POP_SHL}, {UN__T_SHR, UN__POP_SHR},
       {UN__T_LT, UN__POP_LT}, {UN__T_GT, UN__POP_LT}, {UN__T_EQ, UN__POP_EQ}, {UN__T_NE, UN__POP_NE}};
   for (size_t i = 0; i < sizeof map / sizeof *map; i++)
@@ -466,7 +473,7 @@ int un__infer_binary_op(int tok) {
 static int walk_binary_node(un__infer *in, un__ex *e) {
   int op = un__infer_binary_op(e->tok);
   if (!op) {
-    un__pat_error(in->p, e->loc, "type", "this operator does not build a node: write the operation (FLOORDIV, FDIV, ...)");
+    un__pat_error(in->p, e->loc, "type", "this operator does not build a node: write the operation (FLOORMOD, NOT(LT(...)), ...)");
     return -1;
   }
   int tv = new_class(in, UINT32_MAX, NULL), a = walk_node(in, e->args.at[0]), b = walk_node(in, e->args.at[1]);

@@ -2,6 +2,7 @@
 #include "parse.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_INCLUDE_DEPTH = 16, MAX_FILES = 256 };
@@ -123,7 +124,7 @@ static void opset(un__parser *ps) {
 
 static un__kind param_kind(un__parser *ps) {
   static const struct { const char *name; un__kind kind; } kinds[] = {
-      {"node", UN__K_NODE}, {"nodes", UN__K_NODES}, {"int", UN__K_INT},   {"attr", UN__K_INT},
+      {"node", UN__K_NODE}, {"nodes", UN__K_NODES}, {"int", UN__K_INT},   {"attr", UN__K_ATTR},
       {"ints", UN__K_INTS}, {"dtype", UN__K_DTYPE}, {"op", UN__K_OP},     {"bool", UN__K_INT}};
   for (size_t i = 0; ps->tok.kind == UN__T_NAME && i < sizeof kinds / sizeof *kinds; i++) {
     if (strcmp(ps->tok.text, kinds[i].name)) continue;
@@ -262,12 +263,16 @@ static bool add_file(un__pat *p, const char *path, const char *name, const char 
 }
 
 /* The path below the -I directory that holds the file, so that no output depends on where the tree lies. */
-static const char *short_name(const un__pat *p, const char *path) {
+static const char *short_name(un__pat *p, const char *path) {
   const char *best = path;
-  for (size_t i = 0; i < p->dirs.n; i++) {
-    size_t n = strlen(p->dirs.at[i]);
-    if (n && !strncmp(path, p->dirs.at[i], n) && path[n] == '/' && strlen(path + n + 1) < strlen(best)) best = path + n + 1;
+  char *full = realpath(path, NULL);
+  for (size_t i = 0; full && i < p->dirs.n; i++) {
+    char *dir = realpath(p->dirs.at[i], NULL);
+    size_t n = dir ? strlen(dir) : 0;
+    if (n && !strncmp(full, dir, n) && full[n] == '/') best = un__pat_textn(p, full + n + 1, strlen(full + n + 1));
+    free(dir);
   }
+  free(full);
   while (!strncmp(best, "../", 3) || !strncmp(best, "./", 2)) best += best[1] == '.' ? 3 : 2;
   return best;
 }

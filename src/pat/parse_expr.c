@@ -81,9 +81,18 @@ static void arguments(un__parser *ps, un__ex *e, un__tok close) {
   un__ps_expect(ps, close, "after the arguments");
 }
 
+static un__pat_type *dtype_expr(un__parser *ps) {
+  un__pat_type *t = un__pat_alloc(ps->p, sizeof *t);
+  t->mask = UINT32_MAX;
+  t->loc = ps->tok.loc;
+  t->expr = un__ps_attr_expr(ps);
+  return t;
+}
+
 static void attributes(un__parser *ps, un__ex *e) {
   while (!ps->bad && ps->tok.kind != UN__T_GT) {
     if (un__ps_at_type(&ps->tok)) e->type = un__ps_type(ps);
+    else if (e->op == UN__POP_CAST || e->op == UN__POP_BITCAST) e->type = dtype_expr(ps);
     else un__pat_push(ps->p, &e->attrs, un__ps_attr_expr(ps));
     if (!un__ps_accept(ps, UN__T_COMMA)) break;
   }
@@ -225,12 +234,10 @@ un__ex *un__ps_primary(un__parser *ps) {
     bool call = is_dtype_fn(&ps->ahead);
     if (call) {
       un__ps_advance(ps);
-      e->type = un__pat_alloc(ps->p, sizeof *e->type);
-      e->type->mask = UINT32_MAX;
-      e->type->loc = ps->tok.loc;
-      e->type->expr = name_expr(ps);
+      e->type = dtype_expr(ps);
     } else {
-      e->type = un__ps_types(ps, e->type);
+      un__ps_advance(ps);
+      e->type = un__ps_type(ps);
     }
   }
   e->loc = un__ps_span(from, ps);

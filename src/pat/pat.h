@@ -91,7 +91,8 @@ struct un__pn {
 /* ---- declarations ---- */
 
 typedef enum un__kind {      /* what an expression denotes */
-  UN__K_NONE, UN__K_INT, UN__K_NODE, UN__K_NODES, UN__K_DTYPE, UN__K_INTS, UN__K_OP
+  UN__K_NONE, UN__K_INT, UN__K_NODE, UN__K_NODES, UN__K_DTYPE, UN__K_INTS, UN__K_OP,
+  UN__K_ATTR                 /* parameters only: one word or several */
 } un__kind;
 
 typedef struct un__param { const char *name; un__kind kind; } un__param;

@@ -1,7 +1,8 @@
 /* counts.c - process-wide counters of rules, and the environment that steers them.
  *
- * Counters live in fixed tables of atomics: no allocation can fail and nothing is to free. A ruleset claims a slot and a
- * run of cells when it is first seen; when the tables are full its firings are counted in cell 0, which nobody reads.
+ * Counters live in fixed tables of atomics: no allocation can fail and nothing is to free. A ruleset claims a slot
+ * and a run of cells when it is first seen; when the tables are full its firings are counted in cell 0, which nobody
+ * reads.
  */
 #include "run.h"
 

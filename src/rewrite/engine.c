@@ -1,9 +1,10 @@
 /* engine.c - un__graph_rewrite: walks a graph and drives a pass's rules to a fixpoint.
  *
- * One frame on an explicit stack is one position: a node of the graph, and what it has become so far (`cur`). A frame ends
- * when its value is final; the value is then recorded for every node that stood at that position, so a shared node is
- * rewritten once and a node met again costs one array load. Nodes under way are marked BUSY: meeting one from below, or
- * arriving at one by a rule, means that the rewriting runs in a circle, which is reported at once with its rules.
+ * One frame on an explicit stack is one position: a node of the graph, and what it has become so far (`cur`). A frame
+ * ends when its value is final; the value is then recorded for every node that stood at that position, so a shared
+ * node is rewritten once and a node met again costs one array load. Nodes under way are marked BUSY: meeting one from
+ * below, or arriving at one by a rule, means that the rewriting runs in a circle, which is reported at once with its
+ * rules.
  *
  *   post   sources, rebuild, then the rules; a result becomes the position's node and starts over
  *   pre    the rules to a fixpoint, then sources, rebuild; a rebuilt node starts over
@@ -208,7 +209,9 @@ const un_uop *un__graph_rewrite(un__graph *g, const un_uop *root, const un__pass
   s->cache = cache;
   s->first_new = un__graph_id_limit(g);
   un__rw rw = {.g = g, .ctx = opt ? opt->ctx : NULL, .licences = licences, .state = s};
+  cache->depth++;
   const un_uop *out = walk_graph(&rw, root);
+  cache->depth--;
   un__rw_count_visits(s->visits);
   un__rw_trace_stage(&rw);
   un__rw_state_give(cache, s);
@@ -221,6 +224,8 @@ bool un__rw_enabled(const un__rw *rw, uint32_t rule) {
   if (rw->set->rules[rule].licences & ~rw->licences) return false;
   return !un__rw_is_disabled(rw->set, rule);
 }
+
+uint32_t un__rw_depth(const un__rw *rw) { return rw->state->cache->depth; }
 
 const un_uop *un__rw_fire(un__rw *rw, uint32_t rule, const un_uop *from, const un_uop *to) {
   struct un__rw_state *s = rw->state;

@@ -110,7 +110,6 @@ static inline un__i128 un__m_vmin(const un_uop *n) { return n->vmin == UN__NEG_I
 static inline un__i128 un__m_vmax(const un_uop *n) { return n->vmax == UN__POS_INF ? UN__M_INF : n->vmax; }
 static inline un__i128 un__m_nsrc(const un_uop *n) { return n->nsrc; }
 static inline un__i128 un__m_lanes(un__dtype d) { return un__dt_lanes(d); }
-static inline un__i128 un__m_len(un__span s) { return s.n; }
 static inline bool un__m_is_invalid(const un_uop *n) { return n->op == UN__OP_INVALID; }
 static inline bool un__m_is_sint(un__dtype d) { return un__dt_class(d) == UN__CLASS_INT; }
 static inline bool un__m_is_uint(un__dtype d) { return un__dt_class(d) == UN__CLASS_UINT; }
@@ -234,6 +233,11 @@ static inline bool un__m_is_int(const un_uop *n, int64_t v) {
   bool ok = true;
   if (un__dt_is_float(n->dtype)) return un__const_float(n) == (double)v;
   return un__m_int(&ok, n) == v && ok;
+}
+static inline double un__m_double(uint64_t bits) {
+  double v;
+  memcpy(&v, &bits, sizeof v);
+  return v;
 }
 /* The constant is v rounded to its dtype. */
 static inline bool un__m_is_real(const un_uop *n, double v) {

@@ -1,4 +1,5 @@
-/* message.c - what the engine says: traces, and the error that names a cycle of rules. Texts hold no ids or addresses. */
+/* message.c - what the engine says: traces, and the error that names a cycle of rules. Texts hold no ids or addresses.
+ */
 #include "run.h"
 
 #include <string.h>

@@ -105,18 +105,21 @@ typedef struct un__rw_options {
 } un__rw_options;
 
 /* Rewrites everything below `root` in a workspace; opt NULL: no ctx, licences of `precise`. NULL on failure (see the
- * graph's un__err): no memory, or fuel ran out (UN_ERR_FUEL; the message names the cycle of rules and the node; so does
- * a rewriting that arrives at a node it started from). The root itself may be a BODY op; its body stays as it is.
- * Runs may nest: an extern function may start one. In a pass without impure rulesets, nodes found to be in normal form
- * are remembered by the workspace, so the same pass over a graph that hardly changed costs only the change.
- * Environment, read once: UNIR_DISABLE_RULE=a,b (names, or ruleset.name) and UNIR_RULE_LIMIT=N (only the first N firings
- * of the process happen), UNIR_TRACE=rule|stage|all (through the log hook of the graph's un__err, never stdout). */
+ * graph's un__err): no memory, or fuel ran out (UN_ERR_FUEL; the message names the cycle of rules and the node; so
+ * does a rewriting that arrives at a node it started from). The root itself may be a BODY op; its body stays as it
+ * is. Runs may nest: an extern function may start one. In a pass without impure rulesets, nodes found to be in normal
+ * form are remembered by the workspace, so the same pass over a graph that hardly changed costs only the change.
+ * Environment, read once: UNIR_DISABLE_RULE=a,b (names, or ruleset.name) and UNIR_RULE_LIMIT=N (only the first N
+ * firings of the process happen), UNIR_TRACE=rule|stage|all (through the log hook of the graph's un__err, never
+ * stdout). */
 const un_uop *un__graph_rewrite(un__graph *g, const un_uop *root, const un__pass *pass, const un__rw_options *opt);
 
 /* Called by generated code. un__rw_fire returns `to`, or NULL when the rule is disabled, over the limit, or a no-op;
  * matchers then go on with the next rule. */
 const un_uop *un__rw_fire(un__rw *rw, uint32_t rule, const un_uop *from, const un_uop *to);
 bool un__rw_enabled(const un__rw *rw, uint32_t rule);     /* not disabled and its licences are granted */
+/* How many runs are under way in this workspace, this one included: extern functions that start runs bound it. */
+uint32_t un__rw_depth(const un__rw *rw);
 
 /* Replaces from[i] by to[i] everywhere below root at once (a replacement is not searched again). The one way a
  * RANGE is split, renamed or unrolled. Nodes that do not depend on any from[i] stay the same pointers. */

@@ -1,8 +1,8 @@
 /* run.h - private to src/rewrite: the state of one run of the engine and what survives between runs.
  *
- * Node ids are dense in a workspace, so everything known about a node is an array indexed by id: no hashing. Arrays are
- * borrowed from the workspace's cache and given back empty, so a run costs what it visits, not what the workspace holds;
- * runs may nest (a rule that simplifies under a guard starts another run).
+ * Node ids are dense in a workspace, so everything known about a node is an array indexed by id: no hashing. Arrays
+ * are borrowed from the workspace's cache and given back empty, so a run costs what it visits, not what the workspace
+ * holds; runs may nest (a rule that simplifies under a guard starts another run).
  */
 #ifndef UN_REWRITE_RUN_H
 #define UN_REWRITE_RUN_H
@@ -85,6 +85,7 @@ typedef struct un__rw_cache {
   struct un__rw_state *free_states;
   uint64_t *clean;           /* by id: bits of rulesets and passes, see un__rw_plan */
   size_t clean_cap;
+  uint32_t depth;            /* runs under way */
   uint32_t nkeys;
   struct { const void *what; uint32_t licences; } keys[64];   /* what each bit stands for */
 } un__rw_cache;

@@ -110,10 +110,12 @@ static bounds bound_mod(const un_uop *n, const un_uop *a, const un_uop *b, bool 
   bounds all = dtype_bounds(n->dtype);
   if (b->vmin <= 0 || is_inf(b->vmax)) return all;
   if (a->vmin >= 0 && a->vmax < b->vmin) return (bounds){a->vmin, a->vmax};
+  if (b->vmin == b->vmax && !truncating && !unknown(a)) {
+    int64_t q = floor_div(a->vmin, b->vmin);      /* the whole range in one bucket */
+    if (q == floor_div(a->vmax, b->vmin)) return (bounds){a->vmin - q * b->vmin, a->vmax - q * b->vmin};
+  }
   if (a->vmin >= 0) return (bounds){0, a->vmax < b->vmax - 1 ? a->vmax : b->vmax - 1};
   if (truncating) return (bounds){a->vmin > -(b->vmax - 1) ? a->vmin : -(b->vmax - 1), a->vmax < 0 ? 0 : b->vmax - 1};
-  if (b->vmin == b->vmax && !is_inf(a->vmin) && !is_inf(a->vmax) && floor_div(a->vmin, b->vmin) == floor_div(a->vmax, b->vmin))
-    return (bounds){a->vmin - floor_div(a->vmin, b->vmin) * b->vmin, a->vmax - floor_div(a->vmin, b->vmin) * b->vmin};
   return (bounds){0, b->vmax - 1};
 }
 

@@ -201,7 +201,10 @@ static const un_uop *make(un__graph *g, const draft *d) {
   un_uop *n = new_node(g, d);
   if (!n) return discard_shape(g, shape);
   n->shape = shape;
-  if (!g->world && !(n->ranges = un__infer_ranges(g, n))) return NULL;
+  if (!g->world) {
+    n->flags |= UN__NODE_HAS_RANGES;
+    if (!(n->ranges = un__infer_ranges(g, n))) return NULL;
+  }
   un__infer_bounds(n);
   if (enter_store(g, n)) return n;
   if (g->world) un__slab_free(&g->store->slab, n, un__node_size(n->nsrc, n->nattr));

@@ -165,6 +165,7 @@ static bool parse_root(un__parser *p, const un_uop **out) {
 
 static bool parse_stage(un__parser *p, un__stage *out) {
   *out = UN__STAGE_TENSOR;
+  un__skip_spaces(p);
   const char *at = p->at;
   un__token word = un__take_word(p);
   if (word.len == 0) return true;

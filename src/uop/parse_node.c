@@ -279,7 +279,7 @@ const un_uop *un__parse_build(un__parser *p, const char *at, un__op op, un__dtyp
   }
   p->nodes++;
   const un_uop *n = un__uop(p->g, op, dtype, p->src.at, (uint32_t)p->src.n, words, nwords);
-  if (n && n->ranges && n->ranges->n > UN__PARSE_MAX_RANGES) {
+  if (n && un__open_ranges(n) && un__open_ranges(n)->n > UN__PARSE_MAX_RANGES) {
     un__parse_fail(p, at, "depends on more than %d open ranges", UN__PARSE_MAX_RANGES);
     return NULL;
   }

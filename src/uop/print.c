@@ -116,7 +116,7 @@ static void put_notes(un__strbuf *out, const un_uop *n) {
     un__put_bounds(out, n);
   }
   if (out->n > text && out->at && out->at[out->n - 1] != ' ') un__sb_putc(out, ' ');
-  put_ranges(out, n->ranges);
+  put_ranges(out, un__open_ranges(n));
   if (out->failed) return;
   if (out->at[out->n - 1] == ' ') out->n--;
   if (out->n < text) out->n = start;

@@ -133,6 +133,13 @@ struct un_uop {
   const un_uop *src[];          /* nsrc sources, then nattr words */
 };
 
+/* un_uop.flags: the node is of a workspace, so `ranges` is what it holds. */
+enum { UN__NODE_HAS_RANGES = 0x8000 };
+
+/* The open ranges of a node of any graph; NULL in the persistent one, which keeps none. */
+static inline const un__rangeset *un__open_ranges(const un_uop *n) {
+  return n->flags & UN__NODE_HAS_RANGES ? n->ranges : NULL;
+}
 static inline const int64_t *un__attrs(const un_uop *n) { return (const int64_t *)(n->src + n->nsrc); }
 static inline int64_t un__attr(const un_uop *n, uint32_t i) { return un__attrs(n)[i]; }
 static inline const un__op_info *un__info(const un_uop *n) { return &un__op_table[n->op]; }

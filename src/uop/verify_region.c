@@ -10,8 +10,10 @@
 
 static void check_root_tensor(un__verifier *v) {
   if (v->root->op != UN__OP_SINK) return;
-  for (uint32_t i = 0; i < v->root->nsrc; i++)
-    if (!v->root->src[i]->shape) un__fault_at(v, v->root, "source %u is no tensor", i);
+  for (uint32_t i = 0; i < v->root->nsrc; i++) {
+    const un_uop *s = v->root->src[i];
+    if (!s->shape && s->op != UN__OP_GET) un__fault_at(v, v->root, "source %u is no tensor", i);
+  }
 }
 
 static void check_root_kernel(un__verifier *v) {
@@ -63,22 +65,26 @@ static void check_names(un__verifier *v) {
   }
 }
 
-/* As rangeify leaves them: 0, 1, .. by first visit. Splitting adds fresh ids, so only untouched nests are held to it. */
+/* Bodies in a schedule are as rangeify left them: ids are 0 to n - 1, so that equal kernels are one node. The order
+ * is not checked, since ids take part in the order of commutative operands and so in that of the visit itself. Splitting
+ * adds fresh ids and types the parts. */
 static void check_numbering(un__verifier *v) {
-  FOR_NODES(v, n)
-    if (n->op == UN__OP_RANGE && un__range_axis(n) != UN__AXIS_LOOP && un__range_axis(n) != UN__AXIS_REDUCE) return;
-  int64_t next = 0;
+  int64_t count = 0;
+  if (v->root == v->order.node[v->order.n - 1]) return;
   FOR_NODES(v, n) {
     if (n->op != UN__OP_RANGE) continue;
-    if (un__range_id(n) != next) un__fault_at(v, n, "the id should be %lld: numbered from 0 by first visit", (long long)next);
-    next++;
+    if (un__range_axis(n) != UN__AXIS_LOOP && un__range_axis(n) != UN__AXIS_REDUCE) return;
+    count++;
   }
+  FOR_NODES(v, n)
+    if (n->op == UN__OP_RANGE && un__range_id(n) >= count)
+      un__fault_at(v, n, "id %lld: ids number the %lld ranges of a kernel from 0", (long long)un__range_id(n), (long long)count);
 }
 
 /* ---- loops ---- */
 
 static void check_closed(un__verifier *v) {
-  const un__rangeset *open = v->root->ranges;
+  const un__rangeset *open = un__open_ranges(v->root);
   for (uint32_t i = 0; open && i < open->n; i++)
     un__fault_at(v, open->range[i], "range %lld is not closed at the root", (long long)un__range_id(open->range[i]));
 }
@@ -176,9 +182,11 @@ static bool is_loop(const un_uop *n) {
 
 static void check_prefix(un__verifier *v, const un_uop *end, const un_uop *reduce) {
   const un_uop *gap = NULL;
+  const un__rangeset *open = un__open_ranges(reduce);
+  if (!open) return;
   for (uint32_t i = 1; i < end->nsrc; i++) {
     if (!is_loop(end->src[i])) continue;
-    bool uses = reduce->ranges && un__rangeset_has(reduce->ranges, end->src[i]);
+    bool uses = un__rangeset_has(open, end->src[i]);
     if (uses && gap) {
       un__fault_at(v, reduce, "depends on range %lld but not on range %lld, which is outside it",
                    (long long)un__range_id(end->src[i]), (long long)un__range_id(gap));

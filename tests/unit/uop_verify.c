@@ -87,8 +87,6 @@ static const struct { const char *in, *fault; } bad[] = {
   {KERNEL " %s = store void %i0, %one\n sink %s\n}\n", "range: open: range 0 is not closed at the root"},
   {KERNEL " %s = store void %i0, %one\n %e = end void %s, %r0, %r0\n sink %e\n}\n", "end: closed: closes range 0 twice"},
   {KERNEL " %s = store void %i0, %one\n %e = end void %s, %r0, %4\n sink %e\n}\n", "end: closed: source 2 is not a range"},
-  {KERNEL " %b = range index %4 [id=5 axis=loop]\n %i = index ptr.f32 %p, %b\n %s = store void %i, %one\n %e = end void %s, %b\n sink %e\n}\n",
-   "range: numbering: the id should be 0: numbered from 0 by first visit"},
   {KERNEL " %b = range index %4 [id=0 axis=thread]\n %a = add index %r0, %b\n %i = index ptr.f32 %p, %a\n %s = store void %i, %one\n"
           " %e = end void %s, %b, %r0\n sink %e\n}\n",
    "range: name: another range has the id 0"},
@@ -135,7 +133,8 @@ static const struct { const char *in, *fault; } bad[] = {
   {KERNEL " %i = index ptr.f32 %p, %0, %0\n %s = store void %i, %one\n sink %s\n}\n", "index: address: the gate is not bool"},
   {KERNEL " %i = index ptr.f64 %p, %0\n %d = const f64 [val=1]\n %s = store void %i, %d\n sink %s\n}\n",
    "index: address: has the dtype of its pointer"},
-  {KERNEL " %i = index f32 %one, %0\n %s = store void %i, %one\n sink %s\n}\n", "index: address: source 0 is not a pointer..."},
+  {KERNEL " %l = load f32 %i0\n %i = index f32 %l, %0\n %s = store void %i, %one\n %e = end void %s, %r0\n sink %e\n}\n",
+   "index: address: source 0 is not a pointer..."},
   {KERNEL " %z = param f32 %4 [slot=3]\n %i = index f32 %z, %0\n %s = store void %i, %one\n sink %s\n}\n",
    "param: pointer: its dtype must be a pointer: ptr.T..."},
   {KERNEL " %z = define_reg ptr.local.f32 %4 [id=0]\n %i = index ptr.local.f32 %z, %0\n %s = store void %i, %one\n sink %s\n}\n",
@@ -207,6 +206,9 @@ static const struct { const char *in, *fault; } bad[] = {
   {SCHEDULE " %n = kernel void %k, %4\n linear %n\n}\n", "kernel: kernel: argument 0 is no buffer..."},
   {SCHEDULE " %i8 = buffer i8 %4 [slot=1]\n %n = kernel void %k, %i8\n linear %n\n}\n",
    "kernel: argument: argument 0 has another dtype than its param"},
+  {SCHEDULE " %r = range index %4 [id=1 axis=loop]\n %j = index ptr.f32 %p, %r\n %t = store void %j, %one\n %e = end void %t, %r\n"
+            " %m = sink void %e\n %n = kernel void %m, %b\n linear %n\n}\n",
+   "range: numbering: id 1: ids number the 1 ranges of a kernel from 0"},
   {SCHEDULE " %n = kernel void %s, %b\n linear %n\n}\n", "store: root: the root must be a sink..."},
   {SCHEDULE " %z = store void %p, %one\n %m = sink void %z\n %n = kernel void %m, %b\n linear %n\n}\n",
    "store: store: writes at an index, not at a param"},

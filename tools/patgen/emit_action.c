@@ -139,7 +139,18 @@ void un__emit_actions(un__pat *p, un__set_code *s, un__strbuf *out) {
 
 /* ---- preds and fns with a body ---- */
 
+static void prototype(const un__decl *d, un__strbuf *out) {
+  un__sb_printf(out, "static inline %s%s_%s(un__rw *rw, bool *ok", d->is_pred ? "bool " : un__gen_c_type(d->result), d->is_pred ? "p" : "f", d->name);
+  for (size_t k = 0; k < d->params.n; k++) un__sb_printf(out, ", %sv_%s", un__gen_c_type(d->params.at[k].kind), d->params.at[k].name);
+  un__sb_putc(out, ')');
+}
+
 void un__emit_decls(un__pat *p, un__strbuf *out) {
+  for (size_t i = 0; i < p->decls.n; i++) {
+    if (p->decls.at[i]->is_extern) continue;
+    prototype(p->decls.at[i], out);
+    un__sb_puts(out, ";\n");
+  }
   for (size_t i = 0; i < p->decls.n && !p->oom; i++) {
     const un__decl *d = p->decls.at[i];
     if (d->is_extern) continue;
@@ -151,9 +162,8 @@ void un__emit_decls(un__pat *p, un__strbuf *out) {
     g.fail = d->result == UN__K_NODE ? "return NULL;" : d->result == UN__K_NODES ? "return (un__span){0};" : "return un__m_bad(ok);";
     const char *value = un__gen_as(&g, d->body, d->result);
     un__gen_line(&g, "return %s;", value);
-    un__sb_printf(out, "static inline %s%s_%s(un__rw *rw, bool *ok", d->is_pred ? "bool " : un__gen_c_type(d->result), d->is_pred ? "p" : "f", d->name);
-    for (size_t k = 0; k < d->params.n; k++) un__sb_printf(out, ", %sv_%s", un__gen_c_type(d->params.at[k].kind), d->params.at[k].name);
-    un__sb_printf(out, ") {\n%s}\n\n", un__sb_str(&b));
+    prototype(d, out);
+    un__sb_printf(out, " {\n%s}\n\n", un__sb_str(&b));
     un__sb_finish(&b);
   }
 }

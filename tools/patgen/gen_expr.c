@@ -36,10 +36,11 @@ const char *un__gen_c_type(un__kind k) {
 
 /* ---- calls ---- */
 
-static const char *call_args(un__gen *g, const un__decl *d, const un__ex *e) {
+const char *un__gen_args(un__gen *g, const un__decl *d, const un__ex *e) {
   const char *s = "";
   for (size_t i = 0; i < e->args.n && i < d->params.n; i++) {
     un__kind k = d->params.at[i].kind;
+    if (k == UN__K_ATTR) k = un__infer_kind(g->in, e->args.at[i]) == UN__K_INTS ? UN__K_INTS : UN__K_INT;
     const char *a = un__gen_as(g, e->args.at[i], k);
     if (k == UN__K_INT && d->is_extern) a = un__pat_fmt(g->p, "un__m_word(ok, %s)", a);
     s = un__pat_fmt(g->p, "%s, %s", s, a);
@@ -48,7 +49,7 @@ static const char *call_args(un__gen *g, const un__decl *d, const un__ex *e) {
 }
 
 static const char *call_int(un__gen *g, const un__decl *d, const un__ex *e) {
-  const char *args = call_args(g, d, e);
+  const char *args = un__gen_args(g, d, e);
   if (!d->is_extern) return un__pat_fmt(g->p, "%s_%s(rw, ok%s)", d->is_pred ? "p" : "f", d->name, args);
   if (d->is_pred) return un__pat_fmt(g->p, "un__pred_%s(rw%s)", d->name, args);
   const char *t = temp(g, "w");
@@ -168,6 +169,8 @@ const char *un__gen_int(un__gen *g, const un__ex *e) {
     if (d) return call_int(g, d, e);
     const un__builtin *b = un__infer_builtin(e->name);
     if (b && !strcmp(b->name, "attr")) return attr_call(g, e);
+    if (b && !strcmp(b->name, "len"))
+      return un__pat_fmt(g->p, "(un__i128)%s.n", un__gen_as(g, e->args.at[0], un__infer_kind(g->in, e->args.at[0])));
     return b ? builtin_call(g, b, e) : "0";
   }
   default: return "0";
@@ -187,7 +190,7 @@ const char *un__gen_dtype(un__gen *g, const un__ex *e) {
   const un__decl *d = e->kind == UN__EX_CALL ? un__pat_find_decl(g->p, e->name) : NULL;
   if (e->kind == UN__EX_TYPE) return single_dtype(g, e->type->mask);
   if (e->kind == UN__EX_TYVAR) return un__pat_fmt(g->p, "t_%s", e->name);
-  if (d) return un__pat_fmt(g->p, d->is_extern ? "un__fn_%s(rw%s)" : "f_%s(rw, ok%s)", d->name, call_args(g, d, e));
+  if (d) return un__pat_fmt(g->p, d->is_extern ? "un__fn_%s(rw%s)" : "f_%s(rw, ok%s)", d->name, un__gen_args(g, d, e));
   if (b && !strcmp(b->name, "dtype")) return un__pat_fmt(g->p, "%s->dtype", un__gen_node(g, e->args.at[0]));
   if (b) return builtin_call(g, b, e);
   if (e->kind == UN__EX_COND)
@@ -201,7 +204,7 @@ const char *un__gen_span(un__gen *g, const un__ex *e) {
   if (e->kind != UN__EX_CALL) return own_name(g, e->name);
   const un__decl *d = un__pat_find_decl(g->p, e->name);
   const char *t = temp(g, "x");
-  const char *call = d ? un__pat_fmt(g->p, d->is_extern ? "un__fn_%s(rw%s)" : "f_%s(rw, ok%s)", d->name, call_args(g, d, e))
+  const char *call = d ? un__pat_fmt(g->p, d->is_extern ? "un__fn_%s(rw%s)" : "f_%s(rw, ok%s)", d->name, un__gen_args(g, d, e))
                        : builtin_call(g, un__infer_builtin(e->name), e);
   un__gen_line(g, "un__span %s = %s;", t, call);
   un__gen_line(g, "if (!%s.at) %s", t, g->fail);
@@ -213,7 +216,7 @@ const char *un__gen_ints(un__gen *g, const un__ex *e) {
   const un__decl *d = un__pat_find_decl(g->p, e->name);
   const char *t = temp(g, "i");
   un__gen_line(g, "un__ints %s = %s_%s(rw%s);", t, d->is_extern ? "un__fn" : "f", d->name,
-               un__pat_fmt(g->p, "%s%s", d->is_extern ? "" : ", ok", call_args(g, d, e)));
+               un__pat_fmt(g->p, "%s%s", d->is_extern ? "" : ", ok", un__gen_args(g, d, e)));
   un__gen_line(g, "if (!%s.at) %s", t, g->fail);
   return t;
 }

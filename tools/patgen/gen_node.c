@@ -212,13 +212,9 @@ static const char *cond_node(un__gen *g, const un__ex *e) {
 
 static const char *call_node(un__gen *g, const un__ex *e) {
   const un__decl *d = un__pat_find_decl(g->p, e->name);
-  const char *at, *n, *first, *s = "";
+  const char *at, *n, *first, *s;
   if (d) {
-    for (size_t i = 0; i < e->args.n && i < d->params.n; i++) {
-      un__kind k = d->params.at[i].kind;
-      const char *a = un__gen_as(g, e->args.at[i], k);
-      s = un__pat_fmt(g->p, k == UN__K_INT && d->is_extern ? "%s, un__m_word(ok, %s)" : "%s, %s", s, a);
-    }
+    s = un__gen_args(g, d, e);
     if (d->is_extern) return put(g, un__pat_fmt(g->p, "un__fn_%s(rw%s)", d->name, s), true);
     return put(g, un__pat_fmt(g->p, "f_%s(rw, ok%s)", d->name, s), true);
   }

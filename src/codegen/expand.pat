@@ -1,0 +1,124 @@
+// expand.pat - UPCAST and UNROLL ranges become copies (tiles) and vectors (lanes).
+//
+// Lanes keep every node's dtype while they grow: UNROLL(v) is a scalar that stands for the lanes of v, CONTRACT(x) is the
+// vector of the lanes of x, and CONTRACT(UNROLL(v)) is v. So each rule is local.
+c_include "codegen/expand.h"
+
+extern pred tiled(n: node)
+extern pred laned(n: node)
+extern pred apart(n: node)
+extern fn   loops(n: node): nodes
+extern fn   scalar_loops(n: node): nodes
+extern fn   lane(n: node): nodes
+extern fn   copies(n: node): nodes
+extern fn   sums(n: node): nodes
+extern fn   joined(xs: nodes, op: int): node
+extern pred is_lane(r: node)
+extern pred moves(access: node)
+extern pred consecutive(access: node)
+extern fn   lanes(n: node): int
+extern fn   address(access: node): node
+extern fn   each(access: node): nodes
+extern fn   spread(vector: node, n: node): node
+extern fn   gathered(x: node, n: node): node
+extern fn   iota(r: node): nodes
+extern pred any_spread(xs: nodes)
+extern pred uniform(x: node)
+extern fn   widened(n: node): node
+
+opset Elementwise = NEG | RECIP | SQRT | EXP | EXP2 | LOG | LOG2 | SIN | TRUNC | FLOOR | NOT | ADD | SUB | MUL | FDIV
+  | FLOORDIV | FLOORMOD | TRUNCDIV | TRUNCMOD | MAX | MIN | POW | LT | NE | EQ | AND | OR | XOR | SHL | SHR | THREEFRY
+  | WHERE | MULACC | CAST | BITCAST
+
+ruleset expand_tiles ctx un__expansion {
+  /// The lane of a reduction is combined last, once: the loop adds up vectors.
+  @proof(fuzz)
+  rule lane_outside: REDUCE<op>(x, *r) if len(r) > 1 && laned(root)
+    => REDUCE<op>(REDUCE<op>(x, *scalar_loops(root)), *lane(root))
+
+  /// A tile of stores: the stores of every copy.
+  @proof(fuzz)
+  rule tile_stores: END(t, *r) if tiled(root) && len(loops(root)) > 0 => END(GROUP(*copies(root)), *loops(root))
+
+  /// The same when no loop is left.
+  @proof(fuzz)
+  rule tile_all_stores: END(t, *r) if tiled(root) && len(loops(root)) == 0 => GROUP(*copies(root))
+
+  /// An unrolled reduction without a loop is an expression.
+  @proof(fuzz)
+  rule tile_whole_sum: REDUCE<op>(x, *r) if tiled(root) && len(loops(root)) == 0 => joined(copies(root), op)
+
+  /// Copies with an accumulator each: none waits for another. They share one loop and are combined after it.
+  @proof(fuzz)
+  rule tile_sums_apart: REDUCE<op>(x, *r) if tiled(root) && len(loops(root)) > 0 && apart(root) => joined(sums(root), op)
+
+  /// Where registers are short the copies are combined inside the loop.
+  @proof(fuzz)
+  rule tile_sums_inside: REDUCE<op>(x, *r) if tiled(root) && len(loops(root)) > 0 && !apart(root)
+    => REDUCE<op>(joined(copies(root), op), *loops(root))
+}
+
+ruleset expand_lanes ctx un__expansion {
+  /// A vector store needs no loop over its lanes.
+  @proof(fuzz)
+  rule lane_stores: END(t, *r) if len(r) > 1 && laned(root) => END(t, *scalar_loops(root))
+
+  /// The same when it was the only loop.
+  @proof(fuzz)
+  rule lane_only_stores: END(t, _) if laned(root) => t
+
+  /// Combining over the lane alone is horizontal.
+  @proof(fuzz)
+  rule lane_sum: REDUCE<op>(x, _) if laned(root) => HREDUCE<op>(gathered(x, root))
+
+  /// Elements in order: one vector load.
+  @proof(fuzz)
+  rule load_vector: LOAD(INDEX(p, ..)) if consecutive(root)
+    => spread(LOAD(address(root)):with_lanes(dtype(root), lanes(root)), root)
+
+  /// Any other order: a load for each lane.
+  @proof(fuzz)
+  rule load_each: LOAD(INDEX(p, ..)) if moves(root) && !consecutive(root)
+    => spread(VECTORIZE(*each(root)):with_lanes(dtype(root), lanes(root)), root)
+
+  /// Elements in order: one vector store.
+  @proof(fuzz)
+  rule store_vector: STORE(INDEX(p, ..), v) if consecutive(root) => STORE(address(root), gathered(v, root))
+
+  /// Any other order: a store for each lane.
+  @proof(fuzz)
+  rule store_each: STORE(INDEX(p, ..), v) if moves(root) && !consecutive(root) => GROUP(*each(root))
+}
+
+ruleset expand_values ctx un__expansion {
+  /// The loop variable itself, as a value.
+  @proof(fuzz)
+  rule lane_values: r = RANGE(_) if is_lane(r)
+    => spread(VECTORIZE(*iota(r)):with_lanes(dtype(r), lanes(r)), r)
+
+  /// Arithmetic on lanes is vector arithmetic; scalars among the operands are splat.
+  @proof(fuzz)
+  for op in Elementwise {
+    rule lane_math: op(*xs) if any_spread(xs) => widened(root)
+  }
+
+  /// A loop around lanes accumulates vectors.
+  @proof(fuzz)
+  rule sum_of_lanes: REDUCE<op>(UNROLL<a>(v), *r) => UNROLL<a>(REDUCE<op>(v, *r))
+
+  /// Taking together what was spread out.
+  @proof(fuzz)
+  rule gather_spread: CONTRACT<a>(UNROLL<a>(v)) ~> v
+
+  /// A value that is the same in every lane.
+  @proof(fuzz)
+  rule gather_uniform: CONTRACT<_>(x) if uniform(x) => VECTORIZE(x)
+
+  /// One lane of a splat.
+  @proof(fuzz)
+  rule lane_of_splat: GEP<_>(VECTORIZE(x)):scalar ~> x
+}
+
+stage expand_tiles { use expand_tiles walk post fuel 64 }
+stage expand_lanes { use expand_lanes walk pre fuel 64 }
+stage expand_values { use expand_values walk post fuel 64 }

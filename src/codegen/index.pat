@@ -1,0 +1,97 @@
+// index.pat - unbounded integers become i32 or i64, by proof.
+//
+// A lowered index is CAST<index>(y) with y of a fixed width, or a leaf: CONST, RANGE, SPECIAL, VAR. Each op on lowered
+// operands moves below the CAST when its own bounds and those of its operands fit the width; what consumes an index
+// (INDEX, comparisons, CAST to a value) then takes y. The leaves get their width at the end, everywhere at once, by
+// substitution. What keeps dtype index has no proof, and lowering reports it.
+c_include "codegen/lower.h"
+include "simplify/fold.pat"
+
+opset Sums = ADD | SUB | MUL | MAX | MIN | AND | SHL | SHR | TRUNCDIV | TRUNCMOD
+opset Order = LT | NE | EQ
+
+/// The dtype, i32 or i64, in which an op may be computed: its operands and its result (when index) fit it. No match
+/// when there is no proof, or when an operand is not lowered yet.
+extern fn width(x: node): dtype
+/// A lowered index as an integer of that dtype.
+extern fn as_int(x: node, d: dtype): node
+/// x may be used as the address or amount of something: lowered, and of a proven width.
+extern fn as_address(x: node): node
+
+ruleset floor_division {
+  /// Shifting right is flooring, whatever the sign.
+  @proof(smt)
+  rule floordiv_pow2: FLOORDIV(x:int|index, #c) if is_pow2(c) ~> SHR(x, #log2(c))
+    test FLOORDIV(v:i32, 8:i32) -> SHR(v, 3:i32)
+    test FLOORDIV(v:i32, 6:i32) -> nomatch
+  @proof(smt)
+  rule floormod_pow2: FLOORMOD(x:int|index, #c) if is_pow2(c) ~> AND(x, #(c - 1))
+    test FLOORMOD(v:i64, 8:i64) -> AND(v, 7:i64)
+
+  /// Where nothing is negative, flooring is truncating.
+  @proof(smt)
+  rule floordiv_same: FLOORDIV(x:int|index, y) if vmin(x) >= 0 && vmin(y) >= 0 ~> TRUNCDIV(x, y)
+    test FLOORDIV(v:u32, w:u32) -> TRUNCDIV(v, w)
+  @proof(smt)
+  rule floormod_same: FLOORMOD(x:int|index, y) if vmin(x) >= 0 && vmin(y) >= 0 ~> TRUNCMOD(x, y)
+    test FLOORMOD(v:u64, w:u64) -> TRUNCMOD(v, w)
+
+  /// A positive divisor: one less where the remainder is negative.
+  @proof(smt)
+  rule floordiv_positive: FLOORDIV(x:int|index, y) if vmin(y) > 0
+    ~> TRUNCDIV(x, y) - CAST(LT(TRUNCMOD(x, y), 0)):dtype(x)
+  @proof(smt)
+  rule floormod_positive: FLOORMOD(x:int|index, y) if vmin(y) > 0
+    ~> WHERE(LT(TRUNCMOD(x, y), 0), TRUNCMOD(x, y) + y, TRUNCMOD(x, y))
+
+  /// Any divisor, 0 included: x // 0 is 0 and x mod 0 is x.
+  @proof(smt)
+  rule floordiv_any: FLOORDIV(x:int|index, y)
+    ~> WHERE(AND(AND(NE(TRUNCMOD(x, y), 0), NE(LT(x, 0), LT(y, 0))), NE(y, 0)), TRUNCDIV(x, y) - 1, TRUNCDIV(x, y))
+  @proof(smt)
+  rule floormod_any: FLOORMOD(x:int|index, y)
+    ~> WHERE(AND(NE(TRUNCMOD(x, y), 0), NE(LT(x, 0), LT(y, 0))), TRUNCMOD(x, y) + y, TRUNCMOD(x, y))
+}
+
+ruleset index_width ctx un__target {
+  for op in Sums {
+    @proof(fuzz)
+    rule index_op: op(x:index, y)
+      let d = width(root)
+      => CAST(op(as_int(x, d), as_int(y, d))):dtype(x)
+  }
+  @proof(fuzz)
+  rule index_neg: NEG(x:index)
+    let d = width(root)
+    => CAST(NEG(as_int(x, d))):dtype(x)
+  @proof(fuzz)
+  rule index_mulacc: MULACC(x:index, y, z)
+    let d = width(root)
+    => CAST(MULACC(as_int(x, d), as_int(y, d), as_int(z, d))):dtype(x)
+  @proof(fuzz)
+  rule index_where: WHERE(c, x:index, y)
+    let d = width(root)
+    => CAST(WHERE(c, as_int(x, d), as_int(y, d))):dtype(x)
+  for op in Order {
+    @proof(fuzz)
+    rule index_order: op(x:index, y)
+      let d = width(root)
+      => op(as_int(x, d), as_int(y, d))
+  }
+  @proof(fuzz)
+  rule index_cast: CAST(x:index) if !is_index(root)
+    let d = width(root)
+    => CAST(as_int(x, d)):dtype(root)
+
+  @proof(fuzz)
+  rule index_splat: VECTORIZE(*xs:index) => {
+    return un__lower_lanes(rw, root, xs);
+  }
+  @proof(fuzz)
+  rule index_lanes: GEP<l>(x:index)
+    let d = width(root)
+    => CAST(GEP<l>(as_int(x, d))):dtype(root)
+
+  @proof(fuzz)
+  rule address: INDEX(p, i:index, *gate) => INDEX(p, as_address(i), *gate)
+}

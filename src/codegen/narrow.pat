@@ -1,0 +1,130 @@
+// narrow.pat - f16, bf16 and fp8: arithmetic in f32 between conversions, and the conversions that no instruction does.
+// Rounding once is the point: f32 has more than twice the bits of f16 plus two, so an f32 result rounded to f16 is the
+// f16 result; what comes from f64 or wide integers is rounded to odd on the way, which keeps what the last rounding needs.
+c_include "codegen/lower.h"
+
+opset InF32One = NEG | RECIP | SQRT | TRUNC | FLOOR | EXP | EXP2 | LOG | LOG2 | SIN
+opset InF32Two = ADD | SUB | MUL | FDIV | MAX | MIN | POW
+opset Compared = LT | NE | EQ
+
+/// The target has no arithmetic on values of this dtype.
+extern pred emulated(x: node)
+/// The target has no conversions between f16 and f32.
+extern pred soft_f16(x: node)
+
+// ---- f32 and its bits ----
+
+/// x (f64) as f32, rounded to odd: towards zero, with the last bit set when something was cut off.
+fn odd_bits(x: node, d: node, y: node): node =
+  WHERE(EQ(d, x), y,
+    (y - CAST<u32>(LT(BITCAST<u64>(x) & 0x7fffffffffffffff, BITCAST<u64>(d) & 0x7fffffffffffffff))) | 1)
+fn odd_near(x: node, y: node): node = BITCAST<f32>(odd_bits(x, CAST<f64>(y), BITCAST<u32>(y)))
+fn odd_f32(x: node): node = odd_near(x, CAST<f32>(x))
+
+/// An integer of 64 bits as f64, rounded to odd at bit 12 where it would not fit: still exact enough for bf16.
+fn odd_f64(x: node): node = CAST<f64>((x >> 12) | CAST(NE(x & 4095, 0)):dtype(x)) * 4096.0
+
+/// The bits of |f32| with bits a, in a format with m = 23 - shift mantissa bits: rounded to nearest even. small: the
+/// bits of the float whose last bit weighs as much as the smallest number of the format; rebias: the difference of the
+/// exponents' biases, in place; least: the bits of the smallest normal number.
+fn round_normal(a: node, shift: int, rebias: int): node = ((a + #((1 << (shift - 1)) - 1) + ((a >> #shift) & 1)) >> #shift) - #rebias
+fn round_small(a: node, small: int): node = BITCAST<u32>(BITCAST<f32>(a) + BITCAST<f32>(#small:dtype(a))) - #small
+fn round_bits(a: node, shift: int, rebias: int, least: int, small: int): node =
+  WHERE(LT(a, #least), round_small(a, small), round_normal(a, shift, rebias))
+
+fn f16_magnitude(a: node): node =
+  WHERE(LT(#0x7f800000, a), #0x7e00:dtype(a), MIN(round_bits(a, 13, 0x1c000, 0x38800000, 0x3f000000), #0x7c00))
+fn f16_code(u: node): node = CAST<u16>(f16_magnitude(u & 0x7fffffff) | ((u >> 16) & 0x8000))
+
+fn e5m2_magnitude(a: node): node =
+  WHERE(LT(#0x7f800000, a), #0x7e:dtype(a), MIN(round_bits(a, 21, 0x1c0, 0x38800000, 0x43000000), #0x7c))
+fn e5m2_code(u: node): node = CAST<u8>(e5m2_magnitude(u & 0x7fffffff) | ((u >> 24) & 0x80))
+
+/// No infinity: what is too large is NaN, 0x7f.
+fn e4m3_magnitude(a: node): node = MIN(round_bits(a, 20, 0x3c0, 0x3c800000, 0x46800000), #0x7f)
+fn e4m3_code(u: node): node = CAST<u8>(e4m3_magnitude(u & 0x7fffffff) | ((u >> 24) & 0x80))
+
+/// Round to nearest even on the upper half; NaN stays NaN, and quiet.
+fn bf16_code(x: node, u: node): node =
+  CAST<u16>(WHERE(NE(x, x), (u >> 16) | 0x40, (u + ((u >> 16) & 1) + 0x7fff) >> 16))
+
+/// u: the bits of an f16 as u32. Its magnitude is an f32 with another bias; infinity and NaN get the largest exponent.
+fn f16_scaled(m: node): node = BITCAST<u32>(BITCAST<f32>(m << 13) * 0x1.0p112)
+fn f16_value(m: node): node = WHERE(LT(m, #0x7c00), f16_scaled(m), f16_scaled(m) | 0x7f800000)
+fn f16_decoded(u: node): node = BITCAST<f32>(f16_value(u & 0x7fff) | ((u & 0x8000) << 16))
+
+fn e4m3_value(m: node): node = WHERE(EQ(m, #0x7f), #0x7fc00000:dtype(m), BITCAST<u32>(BITCAST<f32>(m << 20) * 0x1.0p120))
+fn e4m3_decoded(u: node): node = BITCAST<f32>(e4m3_value(u & 0x7f) | ((u & 0x80) << 24))
+
+ruleset narrow ctx un__target {
+  for op in InF32One {
+    @proof(fuzz)
+    rule narrow_one: op(x:f16|bf16|f8e4m3|f8e5m2) if emulated(x) => CAST(op(CAST<f32>(x))):dtype(x)
+  }
+  for op in InF32Two {
+    @proof(fuzz)
+    rule narrow_two: op(x:f16|bf16|f8e4m3|f8e5m2, y) if emulated(x) => CAST(op(CAST<f32>(x), CAST<f32>(y))):dtype(x)
+  }
+  @proof(fuzz)
+  rule narrow_mulacc: MULACC(x:f16|bf16|f8e4m3|f8e5m2, y, z) if emulated(x)
+    => CAST(MULACC(CAST<f32>(x), CAST<f32>(y), CAST<f32>(z))):dtype(x)
+  for op in Compared {
+    @proof(fuzz)
+    rule narrow_compare: op(x:f16|bf16|f8e4m3|f8e5m2, y) if emulated(x) => op(CAST<f32>(x), CAST<f32>(y))
+  }
+  @proof(fuzz)
+  rule narrow_lanes: HREDUCE<k>(x:f16|bf16|f8e4m3|f8e5m2) if emulated(x) => CAST(HREDUCE<k>(CAST<f32>(x)):f32):dtype(root)
+
+  /// A choice between bit patterns, which every target has.
+  @proof(fuzz)
+  rule choose_bf16: WHERE(c, x:bf16, y) => BITCAST<bf16>(WHERE(c, BITCAST<u16>(x), BITCAST<u16>(y)))
+  @proof(fuzz)
+  rule choose_f8: WHERE(c, x:f8e4m3|f8e5m2, y) => BITCAST(WHERE(c, BITCAST<u8>(x), BITCAST<u8>(y))):dtype(x)
+}
+
+ruleset narrow_casts ctx un__target {
+  // ---- to narrow floats, by way of f32 ----
+
+  @proof(fuzz)
+  rule narrow_f64: CAST<f16|bf16|f8e4m3|f8e5m2>(x:f64) => CAST(odd_f32(x)):dtype(root)
+
+  /// Every number of up to 16 bits is an f32. A larger one that is not overflows f16 and fp8 either way.
+  @proof(fuzz)
+  rule narrow_small_int: CAST<f16|f8e4m3|f8e5m2>(x:int|bool) => CAST(CAST<f32>(x)):dtype(root)
+  @proof(fuzz)
+  rule narrow_other: CAST<f16|bf16|f8e4m3|f8e5m2>(x:f16|bf16|f8e4m3|f8e5m2) if dtype(x) != dtype(root) => CAST(CAST<f32>(x)):dtype(root)
+  @proof(fuzz)
+  rule bf16_small_int: CAST<bf16>(x:i8|u8|i16|u16|bool) => CAST<bf16>(CAST<f32>(x))
+  @proof(fuzz)
+  rule bf16_int: CAST<bf16>(x:i32|u32) => CAST<bf16>(CAST<f64>(x))
+  @proof(fuzz)
+  rule bf16_i64: CAST<bf16>(x:i64)
+    => CAST<bf16>(WHERE(LT(x, -0x20000000000000) | LT(0x20000000000000:dtype(x), x), odd_f64(x), CAST<f64>(x)))
+  @proof(fuzz)
+  rule bf16_u64: CAST<bf16>(x:u64) => CAST<bf16>(WHERE(LT(0x20000000000000:dtype(x), x), odd_f64(x), CAST<f64>(x)))
+
+  @proof(fuzz)
+  rule f16_encode: CAST<f16>(x:f32) if soft_f16(x) => BITCAST<f16>(f16_code(BITCAST<u32>(x)))
+  @proof(fuzz)
+  rule bf16_encode: CAST<bf16>(x:f32) => BITCAST<bf16>(bf16_code(x, BITCAST<u32>(x)))
+  @proof(fuzz)
+  rule e5m2_encode: CAST<f8e5m2>(x:f32) => BITCAST<f8e5m2>(e5m2_code(BITCAST<u32>(x)))
+  @proof(fuzz)
+  rule e4m3_encode: CAST<f8e4m3>(x:f32) => BITCAST<f8e4m3>(e4m3_code(BITCAST<u32>(x)))
+
+  // ---- from narrow floats ----
+
+  @proof(fuzz)
+  rule widen_first: CAST<f64|bool|int>(x:f16|bf16|f8e4m3|f8e5m2) => CAST(CAST<f32>(x)):dtype(root)
+  @proof(fuzz)
+  rule f16_decode: CAST<f32>(x:f16) if soft_f16(x) => f16_decoded(CAST<u32>(BITCAST<u16>(x)))
+  @proof(fuzz)
+  rule bf16_decode: CAST<f32>(x:bf16) => BITCAST<f32>(CAST<u32>(BITCAST<u16>(x)) << 16)
+  /// An e5m2 is the upper half of an f16.
+  @proof(fuzz)
+  rule e5m2_decode: CAST<f32>(x:f8e5m2) => CAST<f32>(BITCAST<f16>(CAST<u16>(BITCAST<u8>(x)) << 8))
+  @proof(fuzz)
+  rule e4m3_decode: CAST<f32>(x:f8e4m3) => e4m3_decoded(CAST<u32>(BITCAST<u8>(x)))
+}
+
+stage narrow { use narrow, narrow_casts  walk post  fuel 64 }

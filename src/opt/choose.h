@@ -1,0 +1,56 @@
+/* choose.h - the heuristics' shared state: what has been decided about each range so far.
+ *
+ * Each strategy reads the kernel and earlier decisions and adds its own; steps are made from the decisions at the end.
+ */
+#ifndef UN_OPT_CHOOSE_H
+#define UN_OPT_CHOOSE_H
+
+#include "kernel.h"
+
+/* How an access moves along an axis that is to become lanes. */
+typedef enum un__opt_move {
+  UN__OPT_STILL,  /* does not depend on it */
+  UN__OPT_UNIT,   /* consecutive elements; arithmetic of any kind */
+  UN__OPT_SCATTER /* one access a lane */
+} un__opt_move;
+
+/* Decisions about one axis; 0: none. The range becomes chunks x rest x tile x copies x lanes. */
+typedef struct un__opt_pick {
+  int64_t lanes, copies, tile, chunks;
+} un__opt_pick;
+
+typedef struct un__opt_choice {
+  const un__opt_kernel *k;
+  const un__target *t;
+  uint32_t licences;
+  un__strbuf *why;               /* may be NULL */
+  const char *strategy;          /* the one at work */
+  uint8_t *move;                 /* un__opt_move of [axis * nvalues + value] */
+  int64_t max_lanes;             /* of a vector of the widest element; 1: no vectors */
+  int8_t lane[UN__OPT_MAX_AXES]; /* by scope: its lane axis, or -1 */
+  un__opt_pick pick[UN__OPT_MAX_AXES];
+} un__opt_choice;
+
+/* Writes one line of `why`: the strategy's name and the text. */
+void un__opt_say(un__opt_choice *c, const char *fmt, ...) UN__PRINTF(2, 3);
+
+static inline un__opt_move un__opt_move_of(const un__opt_choice *c, uint32_t axis, uint32_t value) {
+  return (un__opt_move)c->move[axis * c->k->nvalues + value];
+}
+static inline int64_t un__opt_ceil(int64_t n, int64_t k) { return n / k + (n % k != 0); }
+/* How many lanes an axis would give. */
+int64_t un__opt_lanes(const un__opt_choice *c, uint32_t axis);
+/* Iterations left of an axis after lanes and copies. */
+int64_t un__opt_blocks(const un__opt_choice *c, uint32_t axis);
+/* The largest f in [want / 2, want] that divides n; else want, or n when smaller. */
+int64_t un__opt_fit(int64_t n, bool known, int64_t want);
+
+/* The strategies, in order. */
+void un__opt_pick_lanes(un__opt_choice *c);
+void un__opt_pick_reuse(un__opt_choice *c);
+void un__opt_pick_chains(un__opt_choice *c);
+void un__opt_pick_wide(un__opt_choice *c);
+void un__opt_pick_tiles(un__opt_choice *c);
+void un__opt_pick_threads(un__opt_choice *c);
+
+#endif

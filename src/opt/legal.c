@@ -1,0 +1,166 @@
+/* legal.c - whether one step may be taken on a kernel. Each check looks at one thing and names what is wrong. */
+#include "legal.h"
+
+enum { MAX_PART = 256, MAX_COPIES = 1024 };
+
+typedef struct view {
+  const un__opt_kernel *k;
+  const un__opt_step *step;
+  const un__opt_axis *axis;
+  const un__opt_scope *scope;
+  uint64_t bit; /* of the axis */
+  const un__target *target;
+  uint32_t licences;
+} view;
+
+#define TO(axis) (1u << UN__AXIS_##axis)
+
+/* Which AxisTypes a part of a range may get, by what the range is. */
+static const uint16_t may_become[UN__AXIS_COUNT] = {
+    [UN__AXIS_LOOP] = TO(LOOP) | TO(THREAD) | TO(UPCAST) | TO(UNROLL),
+    [UN__AXIS_UPCAST] = TO(UPCAST),
+    [UN__AXIS_REDUCE] = TO(REDUCE) | TO(UNROLL),
+    [UN__AXIS_UNROLL] = TO(UNROLL),
+};
+
+static bool expands(un__axis a) { return a == UN__AXIS_UPCAST || a == UN__AXIS_UNROLL; }
+
+static const char *check_axis(const view *v) {
+  un__axis to = v->step->axis;
+  if (to < 0 || to >= UN__AXIS_COUNT) return "no such AxisType";
+  if (!(may_become[v->axis->type] & 1u << to)) return "a range of this AxisType cannot become that";
+  if (to == UN__AXIS_THREAD && !v->target->has_threads) return "the target has no threads";
+  return NULL;
+}
+
+static const char *check_side(const view *v) {
+  bool thread = v->step->axis == UN__AXIS_THREAD;
+  if (v->step->factor && v->step->inner == thread)
+    return thread ? "threads take the outer part" : "only threads take the outer part";
+  return NULL;
+}
+
+static const char *check_factor(const view *v) {
+  const un__opt_step *s = v->step;
+  const un__opt_axis *a = v->axis;
+  if (s->factor == 0) {
+    if (s->axis == a->type) return "the range has that AxisType already";
+    if (!expands(s->axis)) return NULL;
+    return !a->known ? "only a constant size can be expanded" : a->size > MAX_PART ? "too many copies" : NULL;
+  }
+  if (s->factor < 2) return "a part has at least 2 values";
+  if (expands(s->axis) && s->factor > MAX_PART) return "too many copies";
+  if (expands(a->type))
+    return a->size % s->factor || s->factor == a->size ? "must be a proper divisor of what is expanded" : NULL;
+  if (s->axis == a->type || s->axis == UN__AXIS_THREAD)
+    return a->known && s->factor > a->size ? "larger than the range" : NULL;
+  return a->known && s->factor / 2 >= a->size ? "more than half of it would be padding" : NULL;
+}
+
+/* Values of a scope that exist side by side: the product of its expanded ranges. */
+static uint64_t copies(const un__opt_kernel *k, uint64_t axes) {
+  uint64_t expanded = 0;
+  for (; axes; axes &= axes - 1)
+    if (expands(k->axis[__builtin_ctzll(axes)].type)) expanded |= axes & -axes;
+  return un__opt_trips(k, expanded);
+}
+
+static const char *check_copies(const view *v) {
+  if (!expands(v->step->axis) || expands(v->axis->type)) return NULL;
+  uint64_t part = v->step->factor ? (uint64_t)v->step->factor : (uint64_t)v->axis->size;
+  for (uint32_t i = 0; i < v->k->nscopes; i++) {
+    const un__opt_scope *s = &v->k->scope[i];
+    uint64_t all = s->axes | s->outer;
+    if (all & v->bit && un__opt_sat_mul(copies(v->k, all), part) > MAX_COPIES)
+      return "too many copies together with the other expanded ranges";
+  }
+  return NULL;
+}
+
+static const char *check_order(const view *v) {
+  if (!v->axis->reduce || v->step->axis != UN__AXIS_UNROLL || !v->scope->float_order) return NULL;
+  return v->licences & UN__LIC_REDUCE_ORDER
+             ? NULL
+             : "the order of a float reduction may not change without the licence reduce_order";
+}
+
+/* Two values of the range must never store to one place, and padding must have a gate to hang on. */
+static const char *check_stores(const view *v) {
+  if (v->axis->reduce) return NULL;
+  for (uint32_t i = 0; i < v->k->nvalues; i++) {
+    const un__opt_value *x = &v->k->value[i];
+    if (x->kind != UN__OPT_STORE || !(x->live & v->scope->axes)) continue;
+    const un_uop *address = x->node->src[0];
+    if (!un__is(address, UN__OP_INDEX)) return "a store has no index";
+    if (!(v->k->mask[un__topo_find(&v->k->nodes, address->src[1])] & v->bit))
+      return "a store inside it does not move along it";
+  }
+  return NULL;
+}
+
+/* Copies of a loop that is itself inside would be loops with one range closed twice. */
+static const char *check_nests(const view *v) {
+  if (v->axis->reduce || !expands(v->step->axis)) return NULL;
+  for (uint32_t i = 0; i < v->k->nscopes; i++)
+    if (!v->k->scope[i].reduce && v->k->scope[i].outer & v->bit) return "another loop with stores stands inside it";
+  return NULL;
+}
+
+/* A LOOP tile becomes the innermost loop, so whatever is reduced per value of it must be inside all loops already. */
+static const char *check_prefix(const view *v) {
+  if (v->step->axis != UN__AXIS_LOOP) return NULL;
+  uint64_t loops = 0;
+  for (uint64_t m = v->scope->axes; m; m &= m - 1)
+    if (v->k->axis[__builtin_ctzll(m)].type == UN__AXIS_LOOP) loops |= m & -m;
+  for (uint32_t i = 0; i < v->k->nscopes; i++) {
+    uint64_t outer = v->k->scope[i].outer;
+    if (outer & v->bit && (outer & loops) != loops)
+      return "what is computed per value of it stands outside the inner loops";
+  }
+  return NULL;
+}
+
+static const char *check_threads(const view *v) {
+  if (v->step->axis != UN__AXIS_THREAD) return NULL;
+  for (uint32_t i = 0; i < v->k->naxes; i++)
+    if (v->k->axis[i].type == UN__AXIS_THREAD) return "there is a thread range already";
+  const un_uop *root = v->k->nodes.at[v->k->nodes.n - 1];
+  for (uint32_t i = 0; i < root->nsrc; i++) {
+    const un_uop *end = root->src[i];
+    bool closes = false;
+    for (uint32_t j = 1; un__is(end, UN__OP_END) && j < end->nsrc; j++) closes |= end->src[j] == v->axis->range;
+    if (!closes) return "not every result of the kernel is stored inside it";
+  }
+  return NULL;
+}
+
+static const char *(*const checks[])(const view *) = {
+    check_axis,   check_side,  check_factor, check_copies,  check_order,
+    check_stores, check_nests, check_prefix, check_threads,
+};
+
+const char *un__opt_illegal(const un__opt_kernel *k, const un__opt_step *s, const un__target *t, uint32_t licences) {
+  int32_t a = un__opt_axis_by_id(k, s->range_id);
+  if (a < 0) return "there is no such range";
+  view v = {k, s, &k->axis[a], &k->scope[k->axis[a].scope], UINT64_C(1) << a, t, licences};
+  for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+    const char *why = checks[i](&v);
+    if (why) return why;
+  }
+  return NULL;
+}
+
+bool un__opt_legal(const un_uop *kernel, const un__opt_step *s, const un__target *t, uint32_t licences, un__err *err) {
+  un__opt_kernel k;
+  if (un__opt_kernel_of(&k, kernel, t, err) != UN_OK) return false;
+  const char *why = un__opt_illegal(&k, s, t, licences);
+  un__opt_kernel_finish(&k);
+  if (why) un__opt_refuse(s, why, err);
+  return !why;
+}
+
+void un__opt_refuse(const un__opt_step *s, const char *why, un__err *err) {
+  const char *axis = s->axis >= 0 && s->axis < UN__AXIS_COUNT ? un__axis_table[s->axis].name : "?";
+  un__fail(err, UN_ERR_INVALID_ARG, "optimise: range %lld cannot give %lld to %s: %s", (long long)s->range_id,
+           (long long)s->factor, axis, why);
+}

@@ -1,0 +1,56 @@
+#include "split.h"
+
+#include "uop/eval.h"
+
+static const un__split *split_of(const un__rw *rw) { return rw->ctx; }
+
+bool un__pred_split_pads(un__rw *rw, const un_uop *x) {
+  const un__split *s = split_of(rw);
+  return s->inside && !s->clamp && un__depends_on(x, s->range);
+}
+
+bool un__pred_split_overruns(un__rw *rw, const un_uop *x) {
+  const un__split *s = split_of(rw);
+  return s->inside && s->clamp && un__depends_on(x, s->range);
+}
+
+bool un__pred_split_closes(un__rw *rw, un__span ranges) {
+  for (uint32_t i = 0; i < ranges.n; i++)
+    if (ranges.at[i] == split_of(rw)->range) return true;
+  return false;
+}
+
+bool un__pred_split_closes_padded(un__rw *rw, un__span ranges) {
+  return split_of(rw)->inside && un__pred_split_closes(rw, ranges);
+}
+
+const un_uop *un__fn_split_inside(un__rw *rw, const un_uop *x) { return split_of(rw)->inside; }
+
+const un_uop *un__fn_split_identity(un__rw *rw, const un_uop *x, int64_t op) {
+  un__value v;
+  if (!un__identity((un__op)op, x->dtype, &v)) return NULL;
+  return un__dt_is_float(x->dtype) ? un__const_bits(rw->g, x->dtype, un__value_bits(v))
+                                   : un__const_i(rw->g, x->dtype, v.i);
+}
+
+un__span un__fn_split_loops(un__rw *rw, un__span ranges) {
+  const un__split *s = split_of(rw);
+  const un_uop **list = un__arena_alloc(un__workspace_arena(rw->g), (ranges.n + 1) * sizeof *list);
+  if (!list) {
+    un__fail(un__graph_err(rw->g), UN_ERR_NOMEM, "optimise: no memory");
+    return (un__span){0};
+  }
+  uint32_t n = 0, after = ranges.n;
+  if (s->place == UN__SPLIT_FIRST) list[n++] = s->part;
+  for (uint32_t i = 0; i < ranges.n; i++)
+    if (s->place == UN__SPLIT_BESIDE ? ranges.at[i] == s->range : un__range_axis(ranges.at[i]) == UN__AXIS_LOOP)
+      after = i;
+  for (uint32_t i = 0; i < ranges.n; i++) {
+    if (ranges.at[i] != s->range)
+      list[n++] = ranges.at[i];
+    else if (s->rest)
+      list[n++] = s->rest;
+    if (i == after && s->place != UN__SPLIT_FIRST) list[n++] = s->part;
+  }
+  return (un__span){list, n};
+}

@@ -1,0 +1,33 @@
+/* split.h - one range split, as the rules of split.pat see it.
+ *
+ * The range r of size n becomes `value`, an expression over the parts. Three ways when the factor does not divide n:
+ *   gates     UPCAST and UNROLL of reductions: r runs past n; accesses get the gate value < n, reductions its WHERE
+ *   clamp     UNROLL of outputs (copies that are never lanes): reads see min(value, n - 1), stores get the gate
+ *   bounds    loops: the inner part's size is what is left, min(k, n - outer * k)
+ */
+#ifndef UN_OPT_SPLIT_H
+#define UN_OPT_SPLIT_H
+
+#include "rewrite/rewrite.h"
+
+typedef enum un__split_place { UN__SPLIT_BESIDE, UN__SPLIT_FIRST, UN__SPLIT_LAST_LOOP } un__split_place;
+
+typedef struct un__split {
+  const un_uop *range;       /* the old one */
+  const un_uop *rest, *part; /* what takes its place in END and REDUCE; rest may be NULL: only one value */
+  un__split_place place;     /* where part goes in the list of loops; BESIDE: right after rest */
+  const un_uop *value;       /* what r is now */
+  const un_uop *inside;      /* value < n; NULL: always */
+  bool clamp;
+} un__split;
+
+/* For split.pat. */
+bool un__pred_split_pads(un__rw *rw, const un_uop *x);     /* an access through x may fall into the padding */
+bool un__pred_split_overruns(un__rw *rw, const un_uop *x); /* a store through x may be of a clamped copy */
+bool un__pred_split_closes(un__rw *rw, un__span ranges);
+bool un__pred_split_closes_padded(un__rw *rw, un__span ranges);
+const un_uop *un__fn_split_inside(un__rw *rw, const un_uop *x);
+un__span un__fn_split_loops(un__rw *rw, un__span ranges); /* the list with the parts in place of the range */
+const un_uop *un__fn_split_identity(un__rw *rw, const un_uop *x, int64_t op);
+
+#endif

@@ -1,0 +1,45 @@
+// split.pat - what else changes when a range becomes an expression over its parts. The substitution itself is the
+// engine's (un__substitute); these rules run once over the kernel before it. split.h says what the words mean.
+c_include "opt/split.h"
+
+extern pred split_pads(x: node)
+extern pred split_overruns(x: node)
+extern pred split_closes(r: nodes)
+extern pred split_closes_padded(r: nodes)
+extern fn   split_inside(x: node): node
+extern fn   split_loops(r: nodes): nodes
+extern fn   split_identity(x: node, op: int): node
+
+ruleset split ctx un__split {
+  /// An access that moves along a padded range happens only inside the old domain.
+  @proof(fuzz)
+  rule gate_access: INDEX(p, i) if split_pads(i) => INDEX(p, i, split_inside(i))
+
+  /// The same where there is a gate already. The gate may be all that moves.
+  @proof(fuzz)
+  rule gate_guarded: INDEX(p, i, g) if split_pads(i) || split_pads(g) => INDEX(p, i, AND(g, split_inside(i)))
+
+  /// Copies beyond the end compute the last value again and store nothing.
+  @proof(fuzz)
+  rule gate_store: STORE(INDEX(p, i), v) if split_overruns(i) => STORE(INDEX(p, i, split_inside(i)), v)
+
+  /// The same where the store has a gate already.
+  @proof(fuzz)
+  rule gate_guarded_store: STORE(INDEX(p, i, g), v) if split_overruns(i)
+    => STORE(INDEX(p, i, AND(g, split_inside(i))), v)
+
+  /// The loops that close the range close its parts.
+  @proof(fuzz)
+  rule split_end: END(t, *r) if split_closes(r) => END(t, *split_loops(r))
+
+  /// Padding takes part in a reduction as its neutral element.
+  @proof(fuzz)
+  rule split_padded_reduce: REDUCE<op>(x, *r) if split_closes_padded(r)
+    => REDUCE<op>(WHERE(split_inside(x), x, split_identity(x, op)), *split_loops(r))
+
+  /// A reduction over the range is one over its parts.
+  @proof(fuzz)
+  rule split_reduce: REDUCE<op>(x, *r) if split_closes(r) => REDUCE<op>(x, *split_loops(r))
+}
+
+stage opt_split { use split walk once fuel 4 }

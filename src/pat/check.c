@@ -1,0 +1,120 @@
+/* check.c - what can be wrong with a rule on its own, and with the names of a ruleset. */
+#include "check.h"
+
+#include <string.h>
+
+#include "infer.h"
+
+/* ---- names ---- */
+
+static void check_twins(un__pat *p, const un__ruleset_ast *s) {
+  size_t n;
+  un__rule **rules = un__pat_set_rules(p, s, &n);
+  for (size_t i = 0; i < n; i++)
+    for (size_t k = 0; k < i; k++) {
+      if (strcmp(rules[i]->name, rules[k]->name)) continue;
+      un__diag *d = un__pat_error(p, rules[i]->loc, "duplicate", "rule '%s' is in ruleset '%s' twice", rules[i]->name, s->name);
+      un__pat_note_at(p, d, rules[k]->loc, "first here");
+      break;
+    }
+}
+
+static bool type_uses(const un__pat_type *t, const char *name);
+
+static bool expr_uses(const un__ex *e, const char *name) {
+  if (!e) return false;
+  if (e->kind == UN__EX_NAME && !strcmp(e->name, name)) return true;
+  if (e->kind == UN__EX_TYVAR && *name == '\'' && !strcmp(e->name, name + 1)) return true;
+  if (type_uses(e->type, name)) return true;
+  for (size_t i = 0; i < e->args.n; i++)
+    if (expr_uses(e->args.at[i], name)) return true;
+  for (size_t i = 0; i < e->attrs.n; i++)
+    if (expr_uses(e->attrs.at[i], name)) return true;
+  return false;
+}
+
+static bool type_uses(const un__pat_type *t, const char *name) {
+  if (!t) return false;
+  return (t->var && *name == '\'' && !strcmp(t->var, name + 1)) || expr_uses(t->expr, name);
+}
+
+/* Times a name stands on the left; type variables with their quote. */
+static int left_uses(const un__pn *pn, const char *name) {
+  int n = (pn->bind && !strcmp(pn->bind, name)) + type_uses(pn->type, name) + type_uses(pn->dtype, name);
+  if (pn->kind == UN__PK_NAME || pn->kind == UN__PK_CONST) n += !strcmp(pn->name, name);
+  if (pn->kind == UN__PK_PIN) n += expr_uses(pn->expr, name);
+  for (size_t i = 0; i < pn->attrs.n; i++) n += expr_uses(pn->attrs.at[i], name);
+  for (size_t i = 0; i < pn->args.n; i++)
+    if (pn->args.at[i].pat) n += left_uses(pn->args.at[i].pat, name);
+  return n;
+}
+
+/* C blocks are searched as words: a capture that no word names is unused there too. */
+static bool c_uses(const char *body, const char *name) {
+  size_t n = strlen(name);
+  for (const char *s = body; (s = strstr(s, name)); s++) {
+    char before = s == body ? ' ' : s[-1], after = s[n];
+    bool word_before = before == '_' || (before >= '0' && before <= '9') || (before >= 'A' && before <= 'Z') || (before >= 'a' && before <= 'z');
+    bool word_after = after == '_' || (after >= '0' && after <= '9') || (after >= 'A' && after <= 'Z') || (after >= 'a' && after <= 'z');
+    if (!word_before && !word_after) return true;
+  }
+  return false;
+}
+
+static bool right_uses(const un__rule *r, const char *name, size_t from_clause) {
+  for (size_t i = from_clause; i < r->clauses.n; i++)
+    if (expr_uses(r->clauses.at[i].expr, name)) return true;
+  if (r->c_body) return c_uses(r->c_body, *name == '\'' ? name + 1 : name);
+  return expr_uses(r->rhs, name);
+}
+
+static void check_unused(un__pat *p, const un__rule *r, const un__variant *v) {
+  for (size_t i = 0; i < v->caps.n; i++) {
+    const un__cap *c = &v->caps.at[i];
+    if (c->hidden || left_uses(r->lhs, c->name) > 1 || right_uses(r, c->name, 0)) continue;
+    un__diag *d = un__pat_warn(p, c->loc, "unused", "'%s' is never used", c->kind == UN__CAP_DTYPE ? c->name + 1 : c->name);
+    if (c->kind == UN__CAP_SPAN) un__pat_note_plain(p, d, "write '..' to ignore the rest");
+    else un__pat_note_plain(p, d, "write '_' to ignore it");
+  }
+  for (size_t i = 0; i < r->clauses.n; i++)
+    if (r->clauses.at[i].is_let && !right_uses(r, r->clauses.at[i].name, i + 1))
+      un__pat_warn(p, r->clauses.at[i].loc, "unused", "'%s' is never used", r->clauses.at[i].name);
+}
+
+/* ---- rules ---- */
+
+static void check_tests(un__pat *p, const un__rule *r) {
+  if (!r->tests.n) un__pat_warn(p, r->loc, "untested", "rule '%s' has no test", r->name);
+  for (size_t i = 0; i < r->tests.n && !p->oom; i++) {
+    un__infer in;
+    un__pat_infer_test(p, &r->tests.at[i], &in);
+  }
+}
+
+static void check_rule(un__pat *p, un__rule *r) {
+  un__variants vs = {0};
+  un__pat_lower(p, r, &vs);
+  for (size_t i = 0; i < vs.list.n && !p->oom; i++) {
+    un__infer in;
+    un__pat_infer(p, vs.list.at[i], &in);
+  }
+  if (vs.list.n && !p->oom) check_unused(p, r, vs.list.at[0]);
+  check_tests(p, r);
+}
+
+static void check_decls(un__pat *p) {
+  for (size_t i = 0; i < p->decls.n && !p->oom; i++) {
+    un__infer in;
+    if (p->decls.at[i]->body) un__pat_infer_decl(p, p->decls.at[i], &in);
+  }
+}
+
+void un__pat_check(un__pat *p) {
+  check_decls(p);
+  for (size_t i = 0; i < p->sets.n && !p->oom; i++) {
+    un__ruleset_ast *s = p->sets.at[i];
+    if (!s->main_file) continue;
+    check_twins(p, s);
+    for (size_t k = 0; k < s->rules.n && !p->oom; k++) check_rule(p, s->rules.at[k]);
+  }
+}

@@ -1,0 +1,80 @@
+/* match_test.h - runs the `test` lines of a .pat file. Included only by generated test programs, ahead of the
+ * generated matchers, whose calls to the engine it replaces: one rule is let through at a time. */
+#ifndef UN_REWRITE_MATCH_TEST_H
+#define UN_REWRITE_MATCH_TEST_H
+
+#include <stdio.h>
+
+#include "rewrite/match.h"
+#include "uop/text.h"
+
+struct un__rw_state { uint32_t rule; const char *name; };
+
+static inline bool un__mt_enabled(const un__rw *rw, uint32_t rule) { return rw->state->rule == rule; }
+static inline const un_uop *un__mt_fire(un__rw *rw, uint32_t rule, const un_uop *from, const un_uop *to) {
+  return rw->state->rule == rule && to != from ? to : NULL;
+}
+#define un__rw_enabled un__mt_enabled
+#define un__rw_fire un__mt_fire
+
+typedef struct un__mt_test {
+  const char *name;
+  const un__ruleset *set;
+  uint32_t rule, licences;
+  bool (*run)(un__rw *rw);
+} un__mt_test;
+
+/* An unknown of any dtype: a stored scalar, or for index a VAR wide enough for every test. */
+static inline const un_uop *un__mt_bounded(un__graph *g, un__dtype dt, const char *name, int64_t lo, int64_t hi) {
+  const un_uop *src[2] = {un__idx(g, lo), un__idx(g, hi)};
+  int64_t words[UN__NAME_WORDS] = {0};
+  strncpy((char *)words, name, sizeof words - 1);
+  const un_uop *v = un__uop(g, UN__OP_VAR, 0, src, 2, words, UN__NAME_WORDS);
+  return un__cast(g, dt, v);
+}
+static inline const un_uop *un__mt_var(un__graph *g, un__dtype dt, const char *name, size_t number) {
+  if (un__dt_is_index(dt)) return un__mt_bounded(g, dt, name, -((int64_t)1 << 40), (int64_t)1 << 40);
+  return un__uop(g, UN__OP_BUFFER, dt, NULL, 0, (const int64_t[]){(int64_t)number, 0}, 2);
+}
+
+static inline bool un__mt_unbuilt(un__rw *rw) {
+  printf("not ok - %s: cannot be built: %s\n", rw->state->name, un__graph_err(rw->g)->text);
+  return false;
+}
+static inline void un__mt_show(const char *what, const un_uop *n) {
+  un__strbuf text = {0};
+  if (n) un__print_text(&text, n, what, UN__STAGE_KERNEL, false);
+  printf("# %s\n%s\n", what, n ? un__sb_str(&text) : "(nothing)");
+  un__sb_finish(&text);
+}
+static inline bool un__mt_check(un__rw *rw, const un_uop *lhs, const un_uop *want, bool matches) {
+  if (!lhs || (matches && !want)) return un__mt_unbuilt(rw);
+  rw->root = lhs;
+  un__match_fn match = rw->set->match[lhs->op];
+  const un_uop *got = match ? match(rw, lhs) : NULL;
+  if (got == want && un__graph_status(rw->g) == UN_OK) return true;
+  printf("not ok - %s\n", rw->state->name);
+  if (un__graph_status(rw->g) != UN_OK) printf("# %s\n", un__graph_err(rw->g)->text);
+  un__mt_show("given", lhs);
+  un__mt_show("wanted", want);
+  un__mt_show("got", got);
+  return false;
+}
+
+/* Declares the test program's `main`: the number of failures, at most 99. */
+static inline int un__mt_main(const un__mt_test *tests) {
+  int failed = 0, n = 0;
+  for (; tests[n].name; n++) {
+    un__err err = {0};
+    un__graph *g = un__workspace_create(&err);
+    struct un__rw_state state = {tests[n].rule, tests[n].name};
+    un__rw rw = {.g = g, .licences = tests[n].licences, .set = tests[n].set, .state = &state};
+    if (!g || !tests[n].run(&rw)) failed++;
+    else printf("ok - %s\n", tests[n].name);
+    un__workspace_destroy(g);
+  }
+  printf("1..%d\n", n);
+  return failed > 99 ? 99 : failed;
+}
+
+#endif

@@ -1,0 +1,21 @@
+// simplify.pat - the pass that every stage can run. Other passes name these rulesets in their own stages:
+//   fold, arith, where_fold, compare, divmod, recombine, bounds, casts, valid, reduce
+//
+// Why it ends, all rulesets together: (divisions; SUB, NEG, shifts of index; products over sums; conversions;
+// conditions nested in selections; nodes; order of chains) falls lexicographically. `under` accepts only what is
+// smaller.
+include "simplify/fold.pat"
+include "simplify/arith.pat"
+include "simplify/where.pat"
+include "simplify/compare.pat"
+include "simplify/divmod.pat"
+include "simplify/bounds.pat"
+include "simplify/casts.pat"
+include "simplify/valid.pat"
+include "simplify/reduce.pat"
+
+stage simplify {
+  use fold, bounds, arith, where_fold, casts, divmod, recombine, compare, valid, reduce
+  walk post
+  fuel 64
+}

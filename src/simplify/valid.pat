@@ -1,0 +1,70 @@
+// valid.pat - VALID, INDEX gates, and simplification under what they guarantee.
+//
+// VALID(i, g) is the index i where g holds and no index elsewhere, so arithmetic on it may be done inside. It moves
+// outwards until an INDEX takes the condition as its gate.
+include "simplify/externs.pat"
+c_include "simplify/simplify.h"
+
+opset Through = ADD | SUB | MUL | FLOORDIV | FLOORMOD | MAX | MIN
+
+ruleset valid order nodes(VALID), nodes(*) {
+  @proof(smt)
+  rule valid_true: VALID(i, @true) ~> i
+    test VALID(v:index, true:bool) -> v:index
+  @proof(smt)
+  rule valid_false: VALID(_, @false) ~> @invalid
+    test VALID(v:index, false:bool) -> INVALID()
+  @proof(smt)
+  rule valid_valid: VALID(VALID(i, a), b) ~> VALID(i, AND(a, b))
+    test VALID(VALID(v:index, a:bool), b:bool) -> VALID(v:index, AND(a:bool, b:bool))
+  @proof(smt)
+  rule valid_invalid: VALID(i = INVALID(), _) ~> i
+    test VALID(INVALID(), c:bool) -> INVALID()
+  @proof(smt)
+  rule where_else_invalid: WHERE(c, i, INVALID()) ~> VALID(i, c)
+    test WHERE(c:bool, v:index, INVALID()) -> VALID(v:index, c:bool)
+  @proof(smt)
+  rule where_then_invalid: WHERE(c, INVALID(), i) ~> VALID(i, NOT(c))
+    test WHERE(c:bool, INVALID(), v:index) -> VALID(v:index, NOT(c:bool))
+  /// Arithmetic on no index gives no index.
+  @proof(fuzz)
+  for op in Through {
+    rule valid_left: op(VALID(i, g), y:index) ~> VALID(op(i, y), g)
+    rule valid_right: op(y:index, VALID(i, g)) ~> VALID(op(y, i), g)
+    rule invalid_left: op(i = INVALID(), _) ~> i
+    rule invalid_right: op(_, i = INVALID()) ~> i
+  }
+  /// An address takes the condition as its gate.
+  @proof(fuzz)
+  rule index_valid: INDEX(p:ptr, VALID(i, g)) ~> INDEX(p, i, g)
+  @proof(fuzz)
+  rule index_valid_gate: INDEX(p:ptr, VALID(i, g), h:bool) ~> INDEX(p, i, AND(g, h))
+  @proof(fuzz)
+  rule index_gate_true: INDEX(p:ptr, i, @true) ~> INDEX(p, i)
+  /// Nothing is loaded where the gate is false.
+  @proof(fuzz)
+  rule load_never: LOAD(INDEX(_, _, @false)):bool|int|float ~> @zero
+  @proof(fuzz)
+  rule load_invalid: LOAD(INDEX(_, INVALID())):bool|int|float ~> @zero
+
+  // ---- under a guard ----
+
+  /// The address counts only where the gate holds.
+  @proof(fuzz)
+  rule index_under_gate: INDEX(p:ptr, i, g) if !is_const(g) => INDEX(p, under(i, g, 1), g)
+  @proof(fuzz)
+  rule valid_under_gate: VALID(i, g) if !is_const(g) => VALID(under(i, g, 1), g)
+  @proof(fuzz)
+  rule where_then: WHERE(c, t:index, f) if !is_const(c) => WHERE(c, under(t, c, 1), f)
+  @proof(fuzz)
+  rule where_else: WHERE(c, t:index, f) if !is_const(c) => WHERE(c, t, under(f, c, 0))
+  /// Of a conjunction each part counts only where the other holds; of a disjunction, only where it does not.
+  @proof(fuzz)
+  rule and_under_right: AND(a:bool, b) => AND(under(a, b, 1), b)
+  @proof(fuzz)
+  rule and_under_left: AND(a:bool, b) => AND(a, under(b, a, 1))
+  @proof(fuzz)
+  rule or_under_right: OR(a:bool, b) => OR(under(a, b, 0), b)
+  @proof(fuzz)
+  rule or_under_left: OR(a:bool, b) => OR(a, under(b, a, 0))
+}

@@ -1,0 +1,309 @@
+/* opt_kernels.h - kernels for the tests of opt and codegen, and running them on random data. */
+#ifndef UN_TESTS_OPT_KERNELS_H
+#define UN_TESTS_OPT_KERNELS_H
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interp/interp.h"
+#include "uop/eval.h"
+#include "uop/text.h"
+
+enum { MAX_ARGS = 4, MAX_BYTES = 8 };
+
+/* A kernel and the sizes of its arguments; results come first. */
+typedef struct kern {
+  const un_uop *root;
+  uint32_t nargs, nresults;
+  un__dtype dt[MAX_ARGS];
+  int64_t size[MAX_ARGS];
+  int64_t vars[1];
+} kern;
+
+typedef struct build {
+  un__graph *g;
+  kern k;
+} build;
+
+/* ---- pieces ---- */
+
+static inline const un_uop *b_param(build *b, un_dtype dt, int64_t size) {
+  uint32_t slot = b->k.nargs++;
+  b->k.dt[slot] = UN__DT(dt);
+  b->k.size[slot] = size;
+  const un_uop *n = un__idx(b->g, size);
+  int64_t attr = slot;
+  return un__uop(b->g, UN__OP_PARAM, un__dt_ptr(dt, UN__SPACE_GLOBAL), &n, 1, &attr, 1);
+}
+static inline const un_uop *b_out(build *b, un_dtype dt, int64_t size) {
+  b->k.nresults++;
+  return b_param(b, dt, size);
+}
+static inline const un_uop *b_loop(build *b, int64_t size, int64_t id) {
+  return un__range(b->g, un__idx(b->g, size), UN__AXIS_LOOP, id);
+}
+static inline const un_uop *b_red(build *b, int64_t size, int64_t id) {
+  return un__range(b->g, un__idx(b->g, size), UN__AXIS_REDUCE, id);
+}
+static inline const un_uop *b_mul(build *b, const un_uop *x, int64_t c) {
+  return c == 1 ? x : un__binary(b->g, UN__OP_MUL, x, un__idx(b->g, c));
+}
+static inline const un_uop *b_add(build *b, const un_uop *x, const un_uop *y) {
+  return un__binary(b->g, UN__OP_ADD, x, y);
+}
+/* r * n + c */
+static inline const un_uop *b_at(build *b, const un_uop *r, int64_t n, const un_uop *c) { return b_add(b, b_mul(b, r, n), c); }
+static inline const un_uop *b_index(build *b, const un_uop *p, const un_uop *i, const un_uop *gate) {
+  return un__uop(b->g, UN__OP_INDEX, p->dtype, (const un_uop *[]){p, i, gate}, gate ? 3 : 2, NULL, 0);
+}
+static inline const un_uop *b_load_if(build *b, const un_uop *p, const un_uop *i, const un_uop *gate) {
+  const un_uop *a = b_index(b, p, i, gate);
+  return un__uop(b->g, UN__OP_LOAD, UN__DT(un__dt_scalar(p->dtype)), &a, 1, NULL, 0);
+}
+static inline const un_uop *b_load(build *b, const un_uop *p, const un_uop *i) { return b_load_if(b, p, i, NULL); }
+static inline const un_uop *b_store(build *b, const un_uop *p, const un_uop *i, const un_uop *v) {
+  return un__binary(b->g, UN__OP_STORE, b_index(b, p, i, NULL), v);
+}
+static inline const un_uop *b_close(build *b, un__op op, const un_uop *x, const un_uop *r0, const un_uop *r1, int64_t attr) {
+  return un__uop(b->g, op, 0, (const un_uop *[]){x, r0, r1}, r1 ? 3 : 2, &attr, op == UN__OP_REDUCE);
+}
+static inline const un_uop *b_reduce(build *b, un__op op, const un_uop *x, const un_uop *r0) {
+  return b_close(b, UN__OP_REDUCE, x, r0, NULL, op);
+}
+static inline const un_uop *b_end(build *b, const un_uop *t, const un_uop *r0, const un_uop *r1) {
+  return b_close(b, UN__OP_END, t, r0, r1, 0);
+}
+static inline kern b_done(build *b, const un_uop *end) {
+  b->k.root = un__sink(b->g, &end, 1);
+  return b->k;
+}
+/* The sum-like and the product-like op of a dtype. */
+static inline un__op b_plus(un_dtype d) { return d == UN_BOOL ? UN__OP_OR : UN__OP_ADD; }
+static inline un__op b_times(un_dtype d) { return d == UN_BOOL ? UN__OP_AND : UN__OP_MUL; }
+
+/* ---- kernels ---- */
+
+/* out[i,j] = x[i,j] * y[j] + x[i,j] */
+static inline kern k_chain(un__graph *g, un_dtype d, int64_t m, int64_t n) {
+  build b = {.g = g};
+  const un_uop *o = b_out(&b, d, m * n), *x = b_param(&b, d, m * n), *y = b_param(&b, d, n);
+  const un_uop *i = b_loop(&b, m, 0), *j = b_loop(&b, n, 1), *v = b_load(&b, x, b_at(&b, i, n, j));
+  v = un__binary(g, b_plus(d), un__binary(g, b_times(d), v, b_load(&b, y, j)), v);
+  return b_done(&b, b_end(&b, b_store(&b, o, b_at(&b, i, n, j), v), i, j));
+}
+
+/* out[i] = x[i] + x[i] */
+static inline kern k_flat(un__graph *g, un_dtype d, int64_t n) {
+  build b = {.g = g};
+  const un_uop *o = b_out(&b, d, n), *x = b_param(&b, d, n), *i = b_loop(&b, n, 0), *v = b_load(&b, x, i);
+  return b_done(&b, b_end(&b, b_store(&b, o, i, un__binary(g, b_plus(d), v, v)), i, NULL));
+}
+
+/* out[i] = op over j of x[i,j] (rows) or x[j,i] */
+static inline kern k_reduce(un__graph *g, un_dtype d, un__op op, int64_t m, int64_t n, bool rows) {
+  build b = {.g = g};
+  const un_uop *o = b_out(&b, d, m), *x = b_param(&b, d, m * n), *i = b_loop(&b, m, 0), *j = b_red(&b, n, 1);
+  const un_uop *v = b_load(&b, x, rows ? b_at(&b, i, n, j) : b_at(&b, j, m, i));
+  return b_done(&b, b_end(&b, b_store(&b, o, i, b_reduce(&b, op, v, j)), i, NULL));
+}
+
+/* out[0] = sum over all of x */
+static inline kern k_total(un__graph *g, un_dtype d, int64_t n) {
+  build b = {.g = g};
+  const un_uop *o = b_out(&b, d, 1), *x = b_param(&b, d, n), *j = b_red(&b, n, 0);
+  return b_done(&b, b_store(&b, o, un__idx(g, 0), b_reduce(&b, b_plus(d), b_load(&b, x, j), j)));
+}
+
+/* out[i] = sum of (x[i,j] - max of x[i]) over j, times the max: two reductions, one inside the other. */
+static inline kern k_nested(un__graph *g, un_dtype d, int64_t m, int64_t n) {
+  build b = {.g = g};
+  const un_uop *o = b_out(&b, d, m), *x = b_param(&b, d, m * n), *i = b_loop(&b, m, 0);
+  const un_uop *j = b_red(&b, n, 1), *k = b_red(&b, n, 2);
+  const un_uop *most = b_reduce(&b, UN__OP_MAX, b_load(&b, x, b_at(&b, i, n, j)), j);
+  const un_uop *v = un__binary(g, d == UN_BOOL ? UN__OP_XOR : UN__OP_SUB, b_load(&b, x, b_at(&b, i, n, k)), most);
+  v = un__binary(g, b_times(d), b_reduce(&b, b_plus(d), v, k), most);
+  return b_done(&b, b_end(&b, b_store(&b, o, i, v), i, NULL));
+}
+
+/* out[i,j] = x[i,j] - max of x[i] + sum of (x[i,k] - max of x[i]): the shape of softmax. */
+static inline kern k_softmax(un__graph *g, un_dtype d, int64_t m, int64_t n) {
+  build b = {.g = g};
+  un__op minus = d == UN_BOOL ? UN__OP_XOR : UN__OP_SUB;
+  const un_uop *o = b_out(&b, d, m * n), *x = b_param(&b, d, m * n), *i = b_loop(&b, m, 0), *j = b_loop(&b, n, 1);
+  const un_uop *k = b_red(&b, n, 2), *l = b_red(&b, n, 3);
+  const un_uop *most = b_reduce(&b, UN__OP_MAX, b_load(&b, x, b_at(&b, i, n, k)), k);
+  const un_uop *sum = b_reduce(&b, b_plus(d), un__binary(g, minus, b_load(&b, x, b_at(&b, i, n, l)), most), l);
+  const un_uop *v = un__binary(g, minus, b_load(&b, x, b_at(&b, i, n, j)), most);
+  return b_done(&b, b_end(&b, b_store(&b, o, b_at(&b, i, n, j), un__binary(g, b_plus(d), v, sum)), i, j));
+}
+
+/* out[i] = max of x[i] - min of x[i], in one loop. */
+static inline kern k_spread(un__graph *g, un_dtype d, int64_t m, int64_t n) {
+  build b = {.g = g};
+  const un_uop *o = b_out(&b, d, m), *x = b_param(&b, d, m * n), *i = b_loop(&b, m, 0), *j = b_red(&b, n, 1);
+  const un_uop *v = b_load(&b, x, b_at(&b, i, n, j));
+  v = un__binary(g, d == UN_BOOL ? UN__OP_XOR : UN__OP_SUB, b_reduce(&b, UN__OP_MAX, v, j), b_reduce(&b, UN__OP_MIN, v, j));
+  return b_done(&b, b_end(&b, b_store(&b, o, i, v), i, NULL));
+}
+
+/* out = a . b; at, bt: the operand is stored transposed. */
+static inline kern k_matmul(un__graph *g, un_dtype d, int64_t m, int64_t n, int64_t k, bool at, bool bt) {
+  build b = {.g = g};
+  const un_uop *o = b_out(&b, d, m * n), *x = b_param(&b, d, m * k), *y = b_param(&b, d, k * n);
+  const un_uop *i = b_loop(&b, m, 0), *j = b_loop(&b, n, 1), *r = b_red(&b, k, 2);
+  const un_uop *u = b_load(&b, x, at ? b_at(&b, r, m, i) : b_at(&b, i, k, r));
+  const un_uop *v = b_load(&b, y, bt ? b_at(&b, j, k, r) : b_at(&b, r, n, j));
+  v = b_reduce(&b, b_plus(d), un__binary(g, b_times(d), u, v), r);
+  return b_done(&b, b_end(&b, b_store(&b, o, b_at(&b, i, n, j), v), i, j));
+}
+
+/* out[i,j] = x[j,i]; flat: one loop with division and modulus. */
+static inline kern k_transpose(un__graph *g, un_dtype d, int64_t m, int64_t n, bool flat) {
+  build b = {.g = g};
+  const un_uop *o = b_out(&b, d, m * n), *x = b_param(&b, d, m * n), *i, *j, *r;
+  if (flat) {
+    r = b_loop(&b, m * n, 0);
+    i = un__binary(g, UN__OP_FLOORDIV, r, un__idx(g, n));
+    j = un__binary(g, UN__OP_FLOORMOD, r, un__idx(g, n));
+    return b_done(&b, b_end(&b, b_store(&b, o, r, b_load(&b, x, b_at(&b, j, m, i))), r, NULL));
+  }
+  i = b_loop(&b, m, 0);
+  j = b_loop(&b, n, 1);
+  return b_done(&b, b_end(&b, b_store(&b, o, b_at(&b, i, n, j), b_load(&b, x, b_at(&b, j, m, i))), i, j));
+}
+
+/* out[i,j] = t[idx[i], j], 0 where idx[i] is out of range */
+static inline kern k_gather(un__graph *g, un_dtype d, int64_t m, int64_t n) {
+  build b = {.g = g};
+  const un_uop *o = b_out(&b, d, m * n), *t = b_param(&b, d, m * n), *at = b_param(&b, UN_I32, m);
+  const un_uop *i = b_loop(&b, m, 0), *j = b_loop(&b, n, 1);
+  const un_uop *row = un__cast(g, UN__DT(UN_INDEX), b_load(&b, at, i));
+  const un_uop *gate = un__binary(g, UN__OP_AND, un__binary(g, UN__OP_LT, un__idx(g, -1), row),
+                                  un__binary(g, UN__OP_LT, row, un__idx(g, m)));
+  return b_done(&b, b_end(&b, b_store(&b, o, b_at(&b, i, n, j), b_load_if(&b, t, b_at(&b, row, n, j), gate)), i, j));
+}
+
+/* out[i] = x[i - 2], 0 outside: a pad */
+static inline kern k_pad(un__graph *g, un_dtype d, int64_t n) {
+  build b = {.g = g};
+  const un_uop *o = b_out(&b, d, n + 5), *x = b_param(&b, d, n), *i = b_loop(&b, n + 5, 0);
+  const un_uop *gate = un__binary(g, UN__OP_AND, un__binary(g, UN__OP_LT, un__idx(g, 1), i),
+                                  un__binary(g, UN__OP_LT, i, un__idx(g, n + 2)));
+  return b_done(&b, b_end(&b, b_store(&b, o, i, b_load_if(&b, x, b_add(&b, i, un__idx(g, -2)), gate)), i, NULL));
+}
+
+/* out[i] = i * 3 + 1 as values, and where(i < n / 2, that, x[i]) */
+static inline kern k_values(un__graph *g, un_dtype d, int64_t n) {
+  build b = {.g = g};
+  const un_uop *o = b_out(&b, d, n), *x = b_param(&b, d, n), *i = b_loop(&b, n, 0);
+  const un_uop *v = un__cast(g, UN__DT(d), b_add(&b, b_mul(&b, i, 3), un__idx(g, 1)));
+  v = un__ternary(g, UN__OP_WHERE, un__binary(g, UN__OP_LT, i, un__idx(g, n / 2)), v, b_load(&b, x, i));
+  return b_done(&b, b_end(&b, b_store(&b, o, i, v), i, NULL));
+}
+
+/* Two results of one nest: out0[i,j] = x + x, out1[j,i] = x * x */
+static inline kern k_two(un__graph *g, un_dtype d, int64_t m, int64_t n) {
+  build b = {.g = g};
+  const un_uop *o = b_out(&b, d, m * n), *p = b_out(&b, d, m * n), *x = b_param(&b, d, m * n);
+  const un_uop *i = b_loop(&b, m, 0), *j = b_loop(&b, n, 1), *v = b_load(&b, x, b_at(&b, i, n, j));
+  const un_uop *both[2] = {b_store(&b, o, b_at(&b, i, n, j), un__binary(g, b_plus(d), v, v)),
+                           b_store(&b, p, b_at(&b, j, m, i), un__binary(g, b_times(d), v, v))};
+  return b_done(&b, b_end(&b, un__uop(g, UN__OP_GROUP, 0, both, 2, NULL, 0), i, j));
+}
+
+/* out[i] = x[i] + x[i] for i < v, a symbolic size up to n. */
+static inline kern k_symbolic(un__graph *g, un_dtype d, int64_t n, int64_t value) {
+  build b = {.g = g, .k.vars = {value}};
+  int64_t name[UN__NAME_WORDS] = {'v'};
+  const un_uop *size = un__uop(g, UN__OP_VAR, 0, (const un_uop *[]){un__idx(g, 1), un__idx(g, n)}, 2, name, UN__NAME_WORDS);
+  const un_uop *o = b_out(&b, d, n), *x = b_param(&b, d, n), *i = un__range(g, size, UN__AXIS_LOOP, 0);
+  const un_uop *v = b_load(&b, x, i);
+  return b_done(&b, b_end(&b, b_store(&b, o, i, un__binary(g, b_plus(d), v, v)), i, NULL));
+}
+
+/* out[i] = sum of x[i,j] for j < v. */
+static inline kern k_symbolic_sum(un__graph *g, un_dtype d, int64_t m, int64_t n, int64_t value) {
+  build b = {.g = g, .k.vars = {value}};
+  int64_t name[UN__NAME_WORDS] = {'v'};
+  const un_uop *size = un__uop(g, UN__OP_VAR, 0, (const un_uop *[]){un__idx(g, 1), un__idx(g, n)}, 2, name, UN__NAME_WORDS);
+  const un_uop *o = b_out(&b, d, m), *x = b_param(&b, d, m * n), *i = b_loop(&b, m, 0);
+  const un_uop *j = un__range(g, size, UN__AXIS_REDUCE, 1);
+  const un_uop *v = b_reduce(&b, b_plus(d), b_load(&b, x, b_at(&b, i, n, j)), j);
+  return b_done(&b, b_end(&b, b_store(&b, o, i, v), i, NULL));
+}
+
+enum { KERNEL_KINDS = 20 };
+
+/* Kernel number `kind` with sizes up to m x n. */
+static inline kern k_any(un__graph *g, uint32_t kind, un_dtype d, int64_t m, int64_t n, int64_t k) {
+  switch (kind) {
+  case 0: return k_chain(g, d, m, n);
+  case 1: return k_flat(g, d, m * n);
+  case 2: return k_reduce(g, d, b_plus(d), m, n, true);
+  case 3: return k_reduce(g, d, b_plus(d), m, n, false);
+  case 4: return k_reduce(g, d, UN__OP_MAX, m, n, true);
+  case 5: return k_reduce(g, d, UN__OP_MIN, m, n, false);
+  case 6: return k_total(g, d, m * n);
+  case 7: return k_nested(g, d, m, n);
+  case 8: return k_softmax(g, d, m, n);
+  case 9: return k_spread(g, d, m, n);
+  case 10: return k_matmul(g, d, m, n, k, false, false);
+  case 11: return k_matmul(g, d, m, n, k, true, false);
+  case 12: return k_matmul(g, d, m, n, k, false, true);
+  case 13: return k_transpose(g, d, m, n, k % 2);
+  case 14: return k_gather(g, d, m, n);
+  case 15: return k_pad(g, d, n);
+  case 16: return k_values(g, d, m * n);
+  case 17: return k_two(g, d, m, n);
+  case 18: return k_symbolic(g, d, m * n, (m * n + 1) / 2);
+  default: return k_symbolic_sum(g, d, m, n, (n + 1) / 2);
+  }
+}
+
+/* ---- running ---- */
+
+typedef struct rng { uint64_t s; } rng;
+static inline uint64_t rng_next(rng *r) {
+  r->s = r->s * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  uint64_t x = (r->s ^ r->s >> 33) * UINT64_C(0xff51afd7ed558ccd);
+  return x ^ x >> 29;
+}
+static inline int64_t rng_upto(rng *r, int64_t n) { return (int64_t)(rng_next(r) % (uint64_t)n); }
+
+typedef struct data { void *arg[MAX_ARGS]; } data;
+
+/* Small whole numbers: float sums of them are exact in any order. */
+static inline data data_new(const kern *k, uint64_t seed) {
+  data d = {{0}};
+  rng r = {seed};
+  for (uint32_t a = 0; a < k->nargs; a++) {
+    size_t bytes = un__dt_info(k->dt[a])->size;
+    d.arg[a] = calloc((size_t)k->size[a] + 1, MAX_BYTES);
+    for (int64_t i = 0; i < k->size[a]; i++) {
+      int64_t v = rng_upto(&r, 7) - (un__dt_class(k->dt[a]) == UN__CLASS_UINT ? 0 : 2);
+      bool flt = un__dt_is_float(k->dt[a]);
+      un__value_store(flt ? un__value_f(k->dt[a], (double)v) : un__value_i(k->dt[a], un__dt_is_bool(k->dt[a]) ? v > 0 : v),
+                      (char *)d.arg[a] + (size_t)i * bytes);
+    }
+  }
+  return d;
+}
+static inline void data_free(data *d) {
+  for (uint32_t a = 0; a < MAX_ARGS; a++) free(d->arg[a]);
+}
+
+/* Whether two runs left the same results behind. */
+static inline bool data_same(const kern *k, const data *a, const data *b) {
+  for (uint32_t i = 0; i < k->nargs; i++) {
+    size_t bytes = un__dt_info(k->dt[i])->size;
+    if (memcmp(a->arg[i], b->arg[i], (size_t)k->size[i] * bytes)) return false;
+  }
+  return true;
+}
+
+static inline un_status k_run(const kern *k, const un_uop *root, data *d, un__err *err) {
+  return un__interp_kernel(root, d->arg, k->size, k->nargs, k->vars, 0, err);
+}
+
+#endif

@@ -12,11 +12,11 @@ extern const un__pass un__pass_simplify;
 /* Integers and index in normal form: everything below `root` through un__pass_simplify. NULL: see the graph's err. */
 const un_uop *un__simplify(un__graph *g, const un_uop *root);
 
+/* order.c */
+bool un__pred_is_link(un__rw *rw, un__op o, const un_uop *z);
+bool un__pred_after(un__rw *rw, un__op o, const un_uop *y, const un_uop *z);
+
 /* terms.c */
-bool un__pred_term_after(un__rw *rw, const un_uop *y, const un_uop *z);
-bool un__pred_factor_after(un__rw *rw, const un_uop *y, const un_uop *z);
-bool un__pred_conj_after(un__rw *rw, const un_uop *y, const un_uop *z);
-bool un__pred_disj_after(un__rw *rw, const un_uop *y, const un_uop *z);
 const un_uop *un__fn_multiple(un__rw *rw, const un_uop *x, int64_t g);
 const un_uop *un__fn_rest(un__rw *rw, const un_uop *x, int64_t g);
 bool un__fn_gcd_of(un__rw *rw, const un_uop *x, int64_t *out);

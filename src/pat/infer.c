@@ -83,6 +83,13 @@ const char *un__infer_dtype(const un__infer *in, int tv) {
   return NULL;
 }
 
+uint32_t un__infer_mask(const un__infer *in, int tv) {
+  tv = find_scalar(in, tv);
+  return tv < 0 ? UINT32_MAX : in->classes.at[tv].mask;
+}
+
+bool un__infer_same_scalar(const un__infer *in, int a, int b) { return a >= 0 && b >= 0 && find_scalar(in, a) == find_scalar(in, b); }
+
 void un__infer_learn(un__infer *in, int tv, const char *source) {
   tv = find(in, tv);
   if (tv < 0) return;
@@ -165,6 +172,13 @@ const un__builtin *un__infer_builtin(const char *name) {
   for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
     if (!strcmp(builtins[i].name, name)) return &builtins[i];
   return NULL;
+}
+
+bool un__infer_partial(const char *name) {
+  static const char *const partial[] = {"with_src", "with_dtype", "src", "first", "rest"};
+  for (size_t i = 0; i < sizeof partial / sizeof *partial; i++)
+    if (!strcmp(partial[i], name)) return true;
+  return false;
 }
 
 /* ---- kinds ---- */

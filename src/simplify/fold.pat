@@ -21,6 +21,6 @@ ruleset fold order nodes(*) {
   /// Bounds that leave one value leave a constant.
   @proof(fuzz)
   for op in Bounded {
-    rule one_value: op(..):int|index|bool if vmin(root) == vmax(root) && finite(vmin(root)) ~> #(vmin(root))
+    rule one_value: op(..):int|index|bool if vmin(root) == vmax(root) && finite(vmin(root)) => #(vmin(root))
   }
 }

@@ -5,7 +5,7 @@ c_include "simplify/simplify.h"
 ruleset reduce order nodes(REDUCE), nodes(*) {
   /// A sum of equal terms is a product. Integers only: floats round at every step.
   @proof(fuzz)
-  rule sum_of_equal: REDUCE<ADD>(x:int|index, *r) if indep(x, r) ~> MUL(x, CAST(turns(r)):dtype(x))
+  rule sum_of_equal: REDUCE<ADD>(x:int|index, *r) if indep(x, r) => MUL(x, CAST(turns(r)):dtype(x))
   @proof(fuzz)
   rule sum_partly_equal: REDUCE<ADD>(x:int|index, *r) if !indep(x, r)
     => REDUCE<ADD>(MUL(x, CAST(turns(loose(x, r))):dtype(x)), *tight(x, r))

@@ -32,7 +32,7 @@ static bool step_run(step *s) {
   un_scope_push(s->cx);
   un_tensor *logits = un_add(un_matmul(s->x, s->w), s->b);
   un_tensor *delta = un_muls(un_sub(un_softmax(logits, 1), s->y), 1.0 / ROWS);
-  un_tensor *dw = un_matmul(un_transpose(s->x, 0, 1), delta), *db = un_sum(delta, un_axes(0), true);
+  un_tensor *dw = un_matmul(un_transpose(s->x, 0, 1), delta), *db = un_sum(delta, un_list(0), true);
   un_tensor *w = un_sub(s->w, un_muls(dw, 0.5)), *b = un_sub(s->b, un_muls(db, 0.5));
   bool ok = un_realize(s->cx, 2, (un_tensor *[]){w, b}) == UN_OK;
   un_assign(s->w, w);
@@ -101,7 +101,7 @@ static double resident_kib(void) {
 
 static bool small_round(un_ctx *cx, un_tensor *x, int i) {
   un_scope_push(cx);
-  un_tensor *y = un_sum(un_mul(un_adds(x, i % 7), x), un_axes(1), false);
+  un_tensor *y = un_sum(un_mul(un_adds(x, i % 7), x), un_list(1), false);
   bool ok = un_realize(cx, 1, &y) == UN_OK;
   un_scope_pop(cx);
   return ok;

@@ -115,7 +115,7 @@ ruleset decompose_f32 {
     => CAST<f32>(sin_poly_short(r, r * r) * (1.0 - odd * 2.0))
 }
 
-stage un_decompose {
+stage decompose {
   use decompose_f32, decompose_f64, decompose_pow, decompose_random, fold
   walk post  fuel 64
 }

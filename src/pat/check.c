@@ -94,7 +94,8 @@ static void check_tests(un__pat *p, const un__rule *r) {
 static void check_rule(un__pat *p, un__rule *r) {
   un__variants vs = {0};
   un__pat_lower(p, r, &vs);
-  for (size_t i = 0; i < vs.list.n && !p->oom; i++) {
+  uint32_t before = p->errors;
+  for (size_t i = 0; i < vs.list.n && p->errors == before && !p->oom; i++) {
     un__infer in;
     un__pat_infer(p, vs.list.at[i], &in);
   }

@@ -10,9 +10,12 @@
 #include "lower.h"
 
 typedef struct un__tclass {
-  int up;                    /* union-find parent, or itself */
-  uint32_t mask;
+  int up;                    /* union-find parent of the whole dtype, or itself */
+  int scalar_up;             /* union-find parent of the scalar alone */
+  uint32_t mask;             /* of the scalar's root */
   const char *source;        /* C expression of the dtype, or NULL */
+  const char *late;          /* the same, but of a `let`: usable once `late_no` lets have been made */
+  int late_no;
   int truth_of;              /* bool with the lanes of that class; -1 */
 } un__tclass;
 
@@ -32,6 +35,7 @@ typedef struct un__infer {
   UN__VEC(un__tclass) classes;
   UN__VEC(un__name) names;
   bool in_test;
+  int lets, lets_made;       /* of `let` clauses: seen by inference; emitted so far */
 } un__infer;
 
 /* Infers the rule's clauses and template for this variant, marking tv in its expressions. Reports unbound, type. */
@@ -44,7 +48,6 @@ void un__pat_infer_decl(un__pat *p, const un__decl *d, un__infer *out);
 const un__name *un__infer_name(const un__infer *in, const char *name);
 /* Kind an expression has by itself; a `#c` name is INT. */
 un__kind un__infer_kind(const un__infer *in, const un__ex *e);
-int un__infer_root(const un__infer *in, int tv);
 /* C expression of a class's dtype, or NULL when nothing tells. In the arena. */
 const char *un__infer_dtype(const un__infer *in, int tv);
 /* Row of an EX_OP or EX_EVAL, loop variables looked up. 0: none. */

@@ -119,11 +119,13 @@ static un__ex *op_expr(un__parser *ps, bool loop_var) {
   return e;
 }
 
+static un__ex *core_expr(un__parser *ps);
+
 static un__ex *hash_expr(un__parser *ps) {
   un__ex *e = un__ps_new(ps, UN__EX_CONST);
   un__ps_advance(ps);
   if (!un__ps_word(ps, "eval")) {
-    un__pat_push(ps->p, &e->args, un__ps_primary(ps));
+    un__pat_push(ps->p, &e->args, core_expr(ps));      /* a type after it is the constant's */
     return e;
   }
   e->kind = UN__EX_EVAL;

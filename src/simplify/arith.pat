@@ -75,7 +75,7 @@ ruleset arith order nodes(SUB, NEG, SHL, SHR), nodes(*) {
     test AND(v:i32, -1:i32) -> v
   @proof(smt)
   rule and_true: AND[x:bool, @true] ~> x
-    test AND(v:bool, true:bool) -> v
+    test AND(v:bool, @true:bool) -> v
   @proof(smt)
   rule or_zero: OR[x, @zero] ~> x
     test OR(v:u8, 0:u8) -> v
@@ -84,7 +84,7 @@ ruleset arith order nodes(SUB, NEG, SHL, SHR), nodes(*) {
     test OR(v:i8, -1:i8) -> -1:i8
   @proof(smt)
   rule or_true: OR[_:bool, z = @true] ~> z
-    test OR(v:bool, true:bool) -> true:bool
+    test OR(v:bool, @true:bool) -> @true:bool
   @proof(smt)
   rule xor_zero: XOR[x, @zero] ~> x
     test XOR(v:i16, 0:i16) -> v
@@ -93,13 +93,13 @@ ruleset arith order nodes(SUB, NEG, SHL, SHR), nodes(*) {
     test XOR(v:i16, -1:i16) -> NOT(v:i16)
   @proof(smt)
   rule xor_true: XOR[x:bool, @true] ~> NOT(x)
-    test XOR(v:bool, true:bool) -> NOT(v:bool)
+    test XOR(v:bool, @true:bool) -> NOT(v:bool)
   @proof(smt)
   rule and_not_self: AND[x:int|bool, NOT(x)] ~> @zero
-    test AND(v:bool, NOT(v:bool)) -> false:bool
+    test AND(v:bool, NOT(v:bool)) -> @false:bool
   @proof(smt)
   rule or_not_self: OR[x:bool, NOT(x)] ~> @true
-    test OR(NOT(v:bool), v:bool) -> true:bool
+    test OR(NOT(v:bool), v:bool) -> @true:bool
   /// x & (x | y) is x, x | (x & y) is x.
   @proof(smt)
   rule and_absorb: AND[x, OR[x, _]] ~> x

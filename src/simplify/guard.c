@@ -193,7 +193,7 @@ const un_uop *un__simplify(un__graph *g, const un_uop *root) {
 
 const un_uop *un__fn_under(un__rw *rw, const un_uop *x, const un_uop *c, int64_t holds) {
   uint32_t size;
-  if (un__is_const(x) || un__is_const(c) || un__rw_depth(rw) > MAX_DEPTH || !(size = tree_size(x))) return NULL;
+  if (un__is_const(x) || un__is_const(c) || un__rewrite_depth(rw->g) > MAX_DEPTH || !(size = tree_size(x))) return NULL;
   facts f = {.n = 0};
   read_condition(&f, c, holds != 0);
   read_sums(&f);

@@ -10,10 +10,10 @@ opset Through = ADD | SUB | MUL | FLOORDIV | FLOORMOD | MAX | MIN
 ruleset valid order nodes(VALID), nodes(*) {
   @proof(smt)
   rule valid_true: VALID(i, @true) ~> i
-    test VALID(v:index, true:bool) -> v:index
+    test VALID(v:index, @true:bool) -> v:index
   @proof(smt)
   rule valid_false: VALID(_, @false) ~> @invalid
-    test VALID(v:index, false:bool) -> INVALID()
+    test VALID(v:index, @false:bool) -> INVALID()
   @proof(smt)
   rule valid_valid: VALID(VALID(i, a), b) ~> VALID(i, AND(a, b))
     test VALID(VALID(v:index, a:bool), b:bool) -> VALID(v:index, AND(a:bool, b:bool))

@@ -242,6 +242,7 @@ static bool parse_value(un__parser *p, attrs *a, uint32_t i) {
 static bool parse_attr(un__parser *p, attrs *a) {
   un__token name = un__take_word(p);
   uint32_t i = 0;
+  if (name.len == 0) return un__parse_fail(p, name.at, "expected the name of an attribute, or `]`");
   while (i < a->info->nattrs && !un__token_is(name, a->info->attrs[i].name)) i++;
   if (i == a->info->nattrs)
     return un__parse_fail(p, name.at, "`%s` has no attribute `%.*s`", a->info->text, TOKEN(name));

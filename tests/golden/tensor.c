@@ -1,4 +1,5 @@
 /* tensor.c - goldens of the tensor stage: the `.un` text of what each call builds, one file a case in tests/golden/tensor.
+ * The files are goldens of run.py too: the text, read and printed by the command line, is the same text.
  *
  *     golden_tensor DIR             compares, TAP output; texts must parse back to the same node, and verify
  *     golden_tensor DIR --update    writes the files anew
@@ -119,6 +120,9 @@ static const char *check(const char *dir, size_t k, bool update, char *path, siz
   /* Imported, so that slots are numbered from 0 as in every printed graph. */
   node made = build(own, k), root = made ? un__import(g, made, NULL) : NULL;
   if (root) un__print_text(&text, root, cases[k].name, UN__STAGE_TENSOR, false);
+  un__strbuf whole;
+  un__sb_init(&whole);
+  un__sb_printf(&whole, "# RUN: %%unir opt %%s\n%s---\n%s", un__sb_str(&text), un__sb_str(&text));
   char *want = update ? NULL : read_file(path);
   un__parsed_graph back;
   size_t n = 0;
@@ -126,13 +130,14 @@ static const char *check(const char *dir, size_t k, bool update, char *path, siz
   else if (un__verify(root, UN__STAGE_TENSOR, &err, &faults) != UN_OK) wrong = "the graph breaks the tensor stage's rules";
   else if (un__parse_text(g, path, un__sb_str(&text), text.n, &back, 1, &n) != UN_OK || n != 1 || back.root != root)
     wrong = "the text does not parse back to the same node";
-  else if (update) wrong = write_file(path, un__sb_str(&text)) ? NULL : "cannot write";
+  else if (update) wrong = write_file(path, un__sb_str(&whole)) ? NULL : "cannot write";
   else if (!want) wrong = "no such file";
-  else if (strcmp(want, un__sb_str(&text))) wrong = "the text differs; see --update";
+  else if (strcmp(want, un__sb_str(&whole))) wrong = "the text differs; see --update";
   if (wrong && root && want) printf("# got:\n%s", un__sb_str(&text));
   if (err.text[0]) printf("# %s\n", err.text);
   free(want);
   un__sb_finish(&text);
+  un__sb_finish(&whole);
   un__sb_finish(&faults);
   un__workspace_destroy(g);
   un__workspace_destroy(own);

@@ -242,7 +242,7 @@ static const struct { const char *in, *message; } refused[] = {
   {HEAD "  %0 = const i32 [val=1.0]\n", "t.un:3:23: expected an integer"},
   {HEAD "  %0 = const bool [val=1]\n", "t.un:3:24: expected true or false"},
   {HEAD "  %0 = const void [val=1]\n", "t.un:3:24: no constant has dtype void"},
-  {HEAD "  %0 = const f32 [val=1\n", "t.un:3:24: `const` has no attribute ``"},
+  {HEAD "  %0 = const f32 [val=1\n", "t.un:3:24: expected the name of an attribute, or `]`"},
   {HEAD "  %0 = const f32 [val=1]\n  %0 = const f32 [val=2]\n", "t.un:4:3: `%0` is defined twice"},
   {HEAD "  sink %0\n", "t.un:3:8: `%0` is not defined above"},
   {HEAD "  %0 = neg f32 %0\n", "t.un:3:16: `%0` is not defined above"},

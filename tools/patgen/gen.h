@@ -7,7 +7,7 @@
 /* Where statements go while one function is being written. */
 typedef struct un__gen {
   un__pat *p;
-  const un__infer *in;
+  un__infer *in;
   un__strbuf *out;
   int temps, indent;
   const char *fail;          /* statement that leaves the function without a match */

@@ -16,6 +16,7 @@ static const char *put(un__gen *g, const char *expr, bool may_fail) {
 /* ---- dtypes ---- */
 
 static const char *known_dtype(un__gen *g, const un__ex *e) {
+  if (e->type && e->type->expr) return un__gen_dtype(g, e->type->expr);
   const char *d = un__infer_dtype(g->in, e->tv);
   if (d) return d;
   un__diag *dg = un__pat_error(g->p, e->loc, "type", "the dtype of this constant is ambiguous");

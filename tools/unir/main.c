@@ -6,6 +6,8 @@
 
 #include <unir/base.h>
 
+#include "rewrite/rewrite.h"
+
 static const struct { const char *name, *help; int (*run)(int argc, char **argv); } commands[] = {
   {"opt", "apply named passes to .un graphs and print them", tool_opt},
   {"show", "print a program at any stage: tree, text, source or assembly", tool_show},
@@ -18,6 +20,14 @@ static void help(FILE *out) {
   fputs("usage: unir COMMAND [options]\n\n", out);
   for (size_t i = 0; i < COMMANDS; i++) fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].help);
   fputs("\n`unir COMMAND --help` describes each. Exit codes: 0 done, 1 the input or the run failed, 2 wrong usage.\n", out);
+}
+
+bool tool_numerics(const char *name, uint32_t *out) {
+  static const struct { const char *name; uint32_t licences; } levels[] = {
+    {"precise", UN__LIC_PRECISE}, {"strict", UN__LIC_STRICT}, {"fast", UN__LIC_FAST}};
+  for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+    if (strcmp(levels[i].name, name) == 0) return *out = levels[i].licences, true;
+  return false;
 }
 
 int tool_fail(const un__err *err) {

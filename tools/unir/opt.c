@@ -43,14 +43,6 @@ static bool pick_target(const char *name, const un__target **out) {
   return false;
 }
 
-static bool pick_numerics(const char *name, uint32_t *out) {
-  static const struct { const char *name; uint32_t licences; } levels[] = {
-    {"precise", UN__LIC_PRECISE}, {"strict", UN__LIC_STRICT}, {"fast", UN__LIC_FAST}};
-  for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
-    if (strcmp(levels[i].name, name) == 0) return *out = levels[i].licences, true;
-  return false;
-}
-
 static un_status check(const settings *s, const un_uop *root, un__stage stage, un__err *err) {
   if (!s->verify) return UN_OK;
   un__strbuf annotated;
@@ -118,7 +110,7 @@ int tool_opt(int argc, char **argv) {
   while ((o = getopt_long(argc, argv, "h", options, NULL)) != -1) switch (o) {
     case PASS: s.passes = optarg; break;
     case TARGET: if (!pick_target(optarg, &s.env.target)) return tool_usage("opt", "no such target", optarg); break;
-    case NUMERICS: if (!pick_numerics(optarg, &s.env.licences)) return tool_usage("opt", "no such numerics", optarg); break;
+    case NUMERICS: if (!tool_numerics(optarg, &s.env.licences)) return tool_usage("opt", "no such numerics", optarg); break;
     case TREE: s.tree = true; break;
     case NOTES: s.notes = true; break;
     case WHY: s.why = true; break;

@@ -16,6 +16,8 @@ int tool_devices(int argc, char **argv);
 
 /* Reads a whole file, "-" for standard input. */
 un_status tool_read_file(const char *path, un__strbuf *out, un__err *err);
+/* The licences of a numerics level by name; false when there is no such level. */
+bool tool_numerics(const char *name, uint32_t *out);
 /* "unir: <message>" on standard error; EXIT_FAILED. */
 int tool_fail(const un__err *err);
 /* "unir <command>: <what>: <arg>" and where help is; EXIT_USAGE. */

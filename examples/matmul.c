@@ -8,7 +8,8 @@ int main(void) {
   un_tensor *x = un_from_data(cx, UN_F32, un_shape(2, 2, 3), a), *y = un_from_data(cx, UN_F32, un_shape(2, 3, 2), b);
   un_tensor *z = un_matmul(x, y); /* lazy: nothing has run */
   float out[4];
-  if (un_print_tree(z, UN_STAGE_KERNEL, stdout) != UN_OK || un_read(z, out, sizeof out) != UN_OK) fprintf(stderr, "%s\n", un_error(cx));
+  if (un_print_tree(z, UN_STAGE_KERNEL, stdout) != UN_OK || un_read(z, out, sizeof out) != UN_OK)
+    fprintf(stderr, "%s\n", un_error(cx));
   else printf("%g %g\n%g %g\n", out[0], out[1], out[2], out[3]);
   un_ctx_destroy(cx);
   return 0;

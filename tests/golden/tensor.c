@@ -1,5 +1,6 @@
-/* tensor.c - goldens of the tensor stage: the `.un` text of what each call builds, one file a case in tests/golden/tensor.
- * The files are goldens of run.py too: the text, read and printed by the command line, is the same text.
+/* tensor.c - goldens of the tensor stage: the `.un` text of what each call builds, one file a case in
+ * tests/golden/tensor. The files are goldens of run.py too: the text, read and printed by the command line, is the same
+ * text.
  *
  *     golden_tensor DIR             compares, TAP output; texts must parse back to the same node, and verify
  *     golden_tensor DIR --update    writes the files anew
@@ -102,8 +103,9 @@ static bool write_file(const char *path, const char *text) {
 }
 
 static node build(un__graph *g, size_t k) {
-  inputs in = {input(g, 0, UN_F32, D(3, 4)), input(g, 1, UN_F32, D(4, 2)), input(g, 2, UN_F16, D(3, 4)), input(g, 3, UN_F32, D(4)),
-               input(g, 4, UN_I32, D(4)), input(g, 5, UN_BOOL, D(3, 1)), input(g, 6, UN_I8, D(4))};
+  inputs in = {input(g, 0, UN_F32, D(3, 4)), input(g, 1, UN_F32, D(4, 2)), input(g, 2, UN_F16, D(3, 4)),
+               input(g, 3, UN_F32, D(4)),    input(g, 4, UN_I32, D(4)),    input(g, 5, UN_BOOL, D(3, 1)),
+               input(g, 6, UN_I8, D(4))};
   node x = cases[k].build(g, &in);
   return x ? un__sink(g, &x, 1) : NULL;
 }
@@ -127,7 +129,8 @@ static const char *check(const char *dir, size_t k, bool update, char *path, siz
   un__parsed_graph back;
   size_t n = 0;
   if (!root) wrong = err.text[0] ? "the call failed" : "no graph";
-  else if (un__verify(root, UN__STAGE_TENSOR, &err, &faults) != UN_OK) wrong = "the graph breaks the tensor stage's rules";
+  else if (un__verify(root, UN__STAGE_TENSOR, &err, &faults) != UN_OK)
+    wrong = "the graph breaks the tensor stage's rules";
   else if (un__parse_text(g, path, un__sb_str(&text), text.n, &back, 1, &n) != UN_OK || n != 1 || back.root != root)
     wrong = "the text does not parse back to the same node";
   else if (update) wrong = write_file(path, un__sb_str(&whole)) ? NULL : "cannot write";

@@ -11,14 +11,14 @@ ruleset gates {
   rule gate_true: INDEX(p, i, @true) ~> INDEX(p, i)
 
   @proof(fuzz)
-  rule load_never: LOAD(INDEX(_, _, @false)) ~> @zero
+  rule load_never: LOAD(INDEX(_, _, @false)):bool|int|float ~> @zero
 
   /// A load whose gate is false is 0 already.
   @proof(fuzz)
   rule where_gated: WHERE(g, x = LOAD(INDEX(_, _, g)), @zero) ~> x
 
   @proof(fuzz)
-  rule gate_to_where: x = LOAD(INDEX(p, i, g)) if always_inside(x)
+  rule gate_to_where: x = LOAD(INDEX(p, i, g:bool)):bool|int|float if always_inside(x)
     ~> WHERE(g, LOAD(INDEX(p, i)):dtype(x), @zero)
 }
 

@@ -84,11 +84,11 @@ ruleset index_width ctx un__target {
   rule index_value: CAST(x:index) if !is_index(root) => as_value(x, dtype(root))
 
   @proof(fuzz)
-  rule index_vector: VECTORIZE(x:index, ..)
+  rule index_vector: VECTORIZE(x:index, ..):index
     let w = width(root)
     => CAST(as_lanes(root, w)):dtype(root)
   @proof(fuzz)
-  rule index_lanes: GEP<l>(x:index)
+  rule index_lanes: GEP<l>(x:index):index
     let w = width(root)
     => CAST(GEP<l>(as_int(x, w))):dtype(root)
 

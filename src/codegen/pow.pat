@@ -85,7 +85,7 @@ ruleset decompose_pow {
     // w + wl = atanh(s) = s + s * z * (1/3 + z * ...)
     let z = s * s
     let zl = mul_err(s, s, z) + s * sl * 2.0
-    let third = 0x1.5555555555555p-2:dtype(a)
+    let third = (#0x1.5555555555555p-2):dtype(a)
     let t = z * atanh_poly(z)
     let q = third + t
     let ql = add_err(third, t, q) + 0x1.5555555555555p-56
@@ -96,7 +96,7 @@ ruleset decompose_pow {
     let w = s + u
     let wl = add_err(s, u, w) + (ul + sl)
     // h + l = log2(m) = e + (w + wl) * 2 / ln2
-    let scale = 0x1.71547652b82fep+1:dtype(a)
+    let scale = (#0x1.71547652b82fep+1):dtype(a)
     let g = w * scale
     let gl = mul_err(w, scale, g) + (w * 0x1.777d0ffda0d24p-55 + wl * scale)
     let h = e + g

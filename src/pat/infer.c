@@ -83,6 +83,13 @@ const char *un__infer_dtype(const un__infer *in, int tv) {
   return NULL;
 }
 
+void un__infer_learn(un__infer *in, int tv, const char *source) {
+  tv = find(in, tv);
+  if (tv < 0) return;
+  in->classes.at[tv].late = source;
+  in->classes.at[tv].late_no = 0;
+}
+
 /* ---- names ---- */
 
 const un__name *un__infer_name(const un__infer *in, const char *name) {

@@ -330,6 +330,7 @@ static void lower_const(lowering *lw, const un__pn *pn, int site) {
     un__pat_push(lw->p, &lw->v->pins, pin);
   } else if (pn->kind == UN__PK_SEM) {
     c.kind = UN__CK_SEM, c.a = pn->sem;
+    c.b = pn->sem == UN__SEM_ZERO && (lw->r->licences & UN__PAT_NSZ);
     const un__ex *of = pn->sem == UN__SEM_IDENT && pn->expr->args.n ? pn->expr->args.at[0] : NULL;
     if (of) c.b = of->kind == UN__EX_NAME ? un__variant_loop_op(lw->v, of->name) : of->kind == UN__EX_UPPER ? un__optab_find(of->name) : 0;
     if (of && c.b <= 0) un__pat_error(lw->p, pn->loc, "unknown-op", "@ident takes an operation");

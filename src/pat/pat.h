@@ -109,6 +109,8 @@ typedef struct un__decl {    /* pred or fn */
   const char *smt;
 } un__decl;
 
+#define UN__PAT_NSZ 8u      /* UN__LIC_NSZ */
+
 typedef enum un__pat_proof {
   UN__PP_NONE, UN__PP_SMT, UN__PP_EVAL, UN__PP_FUZZ, UN__PP_INST, UN__PP_TRUSTED
 } un__pat_proof;

@@ -188,10 +188,12 @@ ruleset compare order nodes(NOT), nodes(*) {
 
   @proof(smt)
   for op in Both {
-    rule lean_left_cond: op(x = op(_, _):bool, op(y, z)) if !is_const(z) ~> op(op(x, y), z)
+    rule lean_left_cond: op[x = op(_, _):bool, op[y, z]] if is_link(op, z) ~> op(op(x, y), z)
+      test AND(AND(a:bool, b:bool), c:bool) -> nomatch
+    rule sort_conds: op[op[x:bool, y], z] if after(op, y, z) ~> op(op(x, z), y)
+      test AND(AND(c:bool, LT(RANGE<1, LOOP>(8), 3)), LT(RANGE<0, LOOP>(8), 3))
+        -> AND(AND(c, LT(RANGE<0, LOOP>(8), 3)), LT(RANGE<1, LOOP>(8), 3))
+      test OR(OR(c:bool, LT(RANGE<1, LOOP>(8), 3)), LT(RANGE<0, LOOP>(8), 3))
+        -> OR(OR(c, LT(RANGE<0, LOOP>(8), 3)), LT(RANGE<1, LOOP>(8), 3))
   }
-  @proof(smt)
-  rule sort_conj: AND[AND[x:bool, y], z] if conj_after(y, z) ~> AND(AND(x, z), y)
-  @proof(smt)
-  rule sort_disj: OR[OR[x:bool, y], z] if disj_after(y, z) ~> OR(OR(x, z), y)
 }

@@ -71,6 +71,7 @@ static void check_unused(un__pat *p, const un__rule *r, const un__variant *v) {
     const un__cap *c = &v->caps.at[i];
     if (c->hidden || left_uses(r->lhs, c->name) > 1 || right_uses(r, c->name, 0)) continue;
     un__diag *d = un__pat_warn(p, c->loc, "unused", "'%s' is never used", c->kind == UN__CAP_DTYPE ? c->name + 1 : c->name);
+    if (c->kind == UN__CAP_DTYPE) continue;
     if (c->kind == UN__CAP_SPAN) un__pat_note_plain(p, d, "write '..' to ignore the rest");
     else un__pat_note_plain(p, d, "write '_' to ignore it");
   }
@@ -97,16 +98,16 @@ static void check_meaning(un__pat *p, const un__rule *r, const un__infer *in) {
 
 static void check_rule(un__pat *p, un__rule *r) {
   un__variants vs = {0};
-  un__pat_lower(p, r, &vs);
   uint32_t before = p->errors;
+  un__pat_lower(p, r, &vs);
   for (size_t i = 0; i < vs.list.n && p->errors == before && !p->oom; i++) {
     un__infer in;
     un__check_contradiction(p, vs.list.at[i]);
     un__pat_infer(p, vs.list.at[i], &in);
     if (p->errors == before) check_meaning(p, r, &in);
   }
-  if (vs.list.n && !p->oom) check_unused(p, r, vs.list.at[0]);
-  check_tests(p, r);
+  if (p->errors == before && vs.list.n && !p->oom) check_unused(p, r, vs.list.at[0]);
+  if (p->errors == before) check_tests(p, r);
 }
 
 enum { MAX_CALL_DEPTH = 48, UNSEEN = 0, OPEN, DONE };

@@ -11,6 +11,7 @@ typedef struct entry {
   const un__variant *v;
   size_t rule;
   int *site;                 /* variant's site -> path number */
+  uint32_t *mask;            /* scalars that each site can have, by inference */
 } entry;
 
 typedef struct path { int parent; uint32_t index; } path;
@@ -40,6 +41,10 @@ static void add_rule(overlaps *o, size_t i) {
     const un__variant *v = vs.list.at[k];
     entry e = {.v = v, .rule = i, .site = un__pat_alloc(o->p, (v->sites.n + 1) * sizeof *e.site)};
     for (size_t s = 0; s < v->sites.n && !o->p->oom; s++) e.site[s] = path_of(o, s ? e.site[v->sites.at[s].parent] : -1, v->sites.at[s].index);
+    e.mask = un__pat_alloc(o->p, (v->sites.n + 1) * sizeof *e.mask);
+    un__infer in;
+    if (!o->p->oom) un__pat_infer(o->p, v, &in);
+    for (size_t s = 0; s < v->sites.n && !o->p->oom; s++) e.mask[s] = un__infer_mask(&in, (int)s);
     un__pat_push(o->p, &o->entries, e);
   }
 }
@@ -58,10 +63,17 @@ static bool follows(const entry *a, const un__cons *x, const entry *b, const un_
   return same;
 }
 
+/* Is a's type test at a path met by what b's sites can be there? */
+static bool type_follows(const entry *a, const un__cons *x, const entry *b) {
+  for (size_t s = 0; x->kind == UN__CK_TYPE && s < b->v->sites.n; s++)
+    if (b->site[s] == a->site[x->site] && !(b->mask[s] & ~(uint32_t)x->a)) return true;
+  return false;
+}
+
 /* Does a accept every node that b accepts? */
 static bool contains(const entry *a, const entry *b) {
   for (size_t i = 0; i < a->v->cons.n; i++) {
-    bool found = false;
+    bool found = type_follows(a, &a->v->cons.at[i], b);
     for (size_t k = 0; k < b->v->cons.n && !found; k++) found = follows(a, &a->v->cons.at[i], b, &b->v->cons.at[k]);
     if (!found) return false;
   }

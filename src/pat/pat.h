@@ -14,7 +14,7 @@
 #include "base/strbuf.h"
 #include "optab.h"
 
-enum { UN__PAT_MAX_DEPTH = 64, UN__PAT_MAX_BYTES = 4 << 20, UN__PAT_MAX_RULES = 2048, UN__PAT_MAX_DECLS = 4096,
+enum { UN__PAT_MAX_DEPTH = 64, UN__PAT_MAX_BYTES = 4 << 20, UN__PAT_MAX_RULES = 2048, UN__PAT_MAX_DECLS = 4096, UN__PAT_MAX_ARGS = 64,
        UN__PAT_MAX_ERRORS = 100 };
 
 typedef struct un__pat_loc {
@@ -189,6 +189,7 @@ typedef struct un__pat {
   bool warn_overlap;               /* many rules overlap on purpose: asked for by -Woverlap */
   UN__VEC(un__diag) diags;
   uint32_t errors;
+  bool broken;                     /* a declaration could not be read: what uses it cannot be checked */
   UN__VEC(const char *) c_includes;
   UN__VEC(un__opset *) opsets;
   UN__VEC(un__decl *) decls;

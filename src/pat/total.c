@@ -252,7 +252,7 @@ static void check_number(const total *t, const un__ex *e, const un__ex *number) 
   total here = *t;
   here.tv = e->tv;
   range have = value(&here, number, 0), room = of_mask(mask, false);
-  if (!have.known) declines(t, e, "this number may have no exact value");
+  if (!have.known) declines(t, e, "this number may overflow or not exist");
   else if (!have.within && (have.lo < room.lo || have.hi > room.hi)) declines(t, e, "this number may not fit the dtype");
 }
 
@@ -275,7 +275,7 @@ static void walk(const total *t, const un__ex *e) {
   case UN__EX_CALL: check_call(t, e); break;
   case UN__EX_COND:
     if (un__infer_kind(t->in, e->args.at[0]) == UN__K_INT) {
-      if (!value(t, e->args.at[0], 0).known) declines(t, e->args.at[0], "this number may have no exact value");
+      if (!value(t, e->args.at[0], 0).known) declines(t, e->args.at[0], "this number may overflow or not exist");
       walk(t, e->args.at[1]);
       walk(t, e->args.at[2]);
       return;
@@ -288,7 +288,7 @@ static void walk(const total *t, const un__ex *e) {
     const un__ex *a = e->attrs.at[i];
     if (a->kind == UN__EX_UPPER || un__infer_kind(t->in, a) != UN__K_INT) continue;
     range have = value(t, a, 0);
-    if (!have.known) declines(t, a, "this number may have no exact value");
+    if (!have.known) declines(t, a, "this number may overflow or not exist");
     else if (have.lo < INT64_MIN || have.hi > INT64_MAX) declines(t, a, "this number may not fit an attribute");
   }
 }

@@ -119,7 +119,7 @@ static int compile(const options *o) {
   if (!p) return 2;
   start(p, o);
   un__emit_options eo = {.c_path = o->out ? o->out : "rules.c", .h_path = o->header, .test_path = o->tests, .linear = o->linear};
-  if (un__pat_load(p, o->inputs.at[0]) && !p->errors && !p->oom) un__pat_check(p);
+  if (un__pat_load(p, o->inputs.at[0]) && !p->broken && !p->oom) un__pat_check(p);
   bool written = true;
   if (!p->errors && !p->oom) {
     written = emit_to(o->out, p, &eo, un__emit_source);

@@ -1,6 +1,6 @@
-/* exec_device.c - backends that run lowered code: a case becomes a kernel, is (or is not) optimised, lowered, rendered and
- * run by a device. On interp that checks the lowering alone, on cpu also the renderer and the compiler. The optimised
- * interp pretends to have the generic CPU's vectors, so that vector lists are interpreted too. */
+/* exec_device.c - backends that run lowered code: a case becomes a kernel, is (or is not) optimised, lowered, rendered
+ * and run by a device. On interp that checks the lowering alone, on cpu also the renderer and the compiler. The
+ * optimised interp pretends to have the generic CPU's vectors, so that vector lists are interpreted too. */
 #include "exec.h"
 
 #include <stdio.h>
@@ -28,11 +28,18 @@ static un_status artifact_of(un__graph *ws, const exec_case *c, un__format forma
   const un_uop *kernel = kernel_for(ws, c, t, optimise);
   const un_uop *linear = kernel ? un__lower(ws, kernel, t, UN__LIC_PRECISE) : NULL;
   if (!linear) return un__graph_status(ws);
-  if (format == UN__FORMAT_UN_LINEAR) un__print_text(text, linear, entry, UN__STAGE_LINEAR, false);
-  else UN__TRY(un__render_llvm(linear, entry, t, text, err));
+  if (format == UN__FORMAT_UN_LINEAR)
+    un__print_text(text, linear, entry, UN__STAGE_LINEAR, false);
+  else
+    UN__TRY(un__render_llvm(linear, entry, t, text, err));
   un__linear_facts facts = un__linear_facts_of(linear);
-  *out = (un__artifact){.format = format, .bytes = un__sb_str(text), .size = text->n, .entry = entry, .nargs = facts.nargs,
-                        .nvars = facts.nvars, .tasks = {.n = 1, .code = {{UN__LAUNCH_CONST, facts.tasks}}}};
+  *out = (un__artifact){.format = format,
+                        .bytes = un__sb_str(text),
+                        .size = text->n,
+                        .entry = entry,
+                        .nargs = facts.nargs,
+                        .nvars = facts.nvars,
+                        .tasks = {.n = 1, .code = {{UN__LAUNCH_CONST, facts.tasks}}}};
   return text->failed ? un__fail(err, UN_ERR_NOMEM, "no memory for text") : UN_OK;
 }
 
@@ -51,8 +58,8 @@ static un_status launch(un__device *d, un__code *code, const exec_case *c, void 
   return st;
 }
 
-static un_status run_on(un__device *d, const un__target *t, un__format format, bool optimise, const exec_case *c, void *out,
-                        un__err *err) {
+static un_status run_on(un__device *d, const un__target *t, un__format format, bool optimise, const exec_case *c,
+                        void *out, un__err *err) {
   un__graph *ws = un__workspace_create(err);
   if (!ws) return un__fail(err, UN_ERR_NOMEM, "no workspace");
   un__strbuf text;

@@ -24,7 +24,8 @@ static un_status run_eval(void *self, const exec_case *c, void *out, un__err *er
     un__value args[EXEC_OPERANDS], r;
     for (uint32_t k = 0; k < c->noperands; k++)
       args[k] = un__value_load(UN__DT(c->operand[k]), (const char *)c->data[k] + i * size_of(c->operand[k]));
-    if (!un__eval(c->op, UN__DT(c->result), args, &r)) return un__fail(err, UN_ERR_INTERNAL, "no value for case %zu", i);
+    if (!un__eval(c->op, UN__DT(c->result), args, &r))
+      return un__fail(err, UN_ERR_INTERNAL, "no value for case %zu", i);
     un__value_store(r, (char *)out + i * size_of(c->result));
   }
   return UN_OK;

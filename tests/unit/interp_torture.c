@@ -1,4 +1,5 @@
-/* Every allocation of the interpreter fails once: the answer is NOMEM, nothing leaks (run under ASan). Torture builds. */
+/* Every allocation of the interpreter fails once: the answer is NOMEM, nothing leaks (run under ASan). Torture builds.
+ */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,45 +8,43 @@
 #include "interp/interp.h"
 #include "uop/text.h"
 
-static const char kernel_text[] =
-  "unir 1\n"
-  "graph @k stage=kernel {\n"
-  "  %0 = const index [val=4]\n"
-  "  %1 = param ptr.f32 %0 [slot=0]\n"
-  "  %2 = range index %0 [id=0 axis=loop]\n"
-  "  %3 = index ptr.f32 %1, %2\n"
-  "  %4 = const index [val=16]\n"
-  "  %5 = param ptr.f32 %4 [slot=1]\n"
-  "  %6 = mul index %2, %0\n"
-  "  %7 = range index %0 [id=1 axis=reduce]\n"
-  "  %8 = add index %6, %7\n"
-  "  %9 = index ptr.f32 %5, %8\n"
-  "  %10 = load f32 %9\n"
-  "  %11 = reduce f32 %10, %7 [op=add]\n"
-  "  %12 = store void %3, %11\n"
-  "  %13 = end void %12, %2\n"
-  "  sink %13\n"
-  "}\n";
+static const char kernel_text[] = "unir 1\n"
+                                  "graph @k stage=kernel {\n"
+                                  "  %0 = const index [val=4]\n"
+                                  "  %1 = param ptr.f32 %0 [slot=0]\n"
+                                  "  %2 = range index %0 [id=0 axis=loop]\n"
+                                  "  %3 = index ptr.f32 %1, %2\n"
+                                  "  %4 = const index [val=16]\n"
+                                  "  %5 = param ptr.f32 %4 [slot=1]\n"
+                                  "  %6 = mul index %2, %0\n"
+                                  "  %7 = range index %0 [id=1 axis=reduce]\n"
+                                  "  %8 = add index %6, %7\n"
+                                  "  %9 = index ptr.f32 %5, %8\n"
+                                  "  %10 = load f32 %9\n"
+                                  "  %11 = reduce f32 %10, %7 [op=add]\n"
+                                  "  %12 = store void %3, %11\n"
+                                  "  %13 = end void %12, %2\n"
+                                  "  sink %13\n"
+                                  "}\n";
 
-static const char linear_text[] =
-  "unir 1\n"
-  "graph @l stage=linear {\n"
-  "  %0 = const i32 [val=4]\n"
-  "  %1 = const i32 [val=1]\n"
-  "  %2 = const i32 [val=0]\n"
-  "  %3 = const index [val=4]\n"
-  "  %4 = param ptr.f32 %3 [slot=0]\n"
-  "  %5 = define_reg ptr.reg.f32 %1 [id=0]\n"
-  "  %6 = const f32 [val=2.0]\n"
-  "  %7 = index ptr.reg.f32 %5, %2\n"
-  "  %8 = store void %7, %6\n"
-  "  %9 = range i32 %0 [id=0 axis=loop]\n"
-  "  %10 = index ptr.f32 %4, %9\n"
-  "  %11 = load f32 %7\n"
-  "  %12 = store void %10, %11\n"
-  "  %13 = end void %12, %9\n"
-  "  linear %0..%13\n"
-  "}\n";
+static const char linear_text[] = "unir 1\n"
+                                  "graph @l stage=linear {\n"
+                                  "  %0 = const i32 [val=4]\n"
+                                  "  %1 = const i32 [val=1]\n"
+                                  "  %2 = const i32 [val=0]\n"
+                                  "  %3 = const index [val=4]\n"
+                                  "  %4 = param ptr.f32 %3 [slot=0]\n"
+                                  "  %5 = define_reg ptr.reg.f32 %1 [id=0]\n"
+                                  "  %6 = const f32 [val=2.0]\n"
+                                  "  %7 = index ptr.reg.f32 %5, %2\n"
+                                  "  %8 = store void %7, %6\n"
+                                  "  %9 = range i32 %0 [id=0 axis=loop]\n"
+                                  "  %10 = index ptr.f32 %4, %9\n"
+                                  "  %11 = load f32 %7\n"
+                                  "  %12 = store void %10, %11\n"
+                                  "  %13 = end void %12, %9\n"
+                                  "  linear %0..%13\n"
+                                  "}\n";
 
 static const un_uop *parsed(un__graph *ws, const char *text) {
   un__parsed_graph g;
@@ -108,8 +107,12 @@ static un_status run_device(void *data, un__err *err) {
   un__code *code = NULL;
   un__mem *mem = NULL;
   float out[4] = {0};
-  un__artifact art = {.format = UN__FORMAT_UN_LINEAR, .bytes = linear_text, .size = strlen(linear_text), .entry = "l",
-                      .nargs = 1, .tasks = {.n = 1, .code = {{UN__LAUNCH_CONST, 1}}}};
+  un__artifact art = {.format = UN__FORMAT_UN_LINEAR,
+                      .bytes = linear_text,
+                      .size = strlen(linear_text),
+                      .entry = "l",
+                      .nargs = 1,
+                      .tasks = {.n = 1, .code = {{UN__LAUNCH_CONST, 1}}}};
   UN__TRY(un__interp_open(&d, err));
   un_status st = d->vt->compile(d, &art, &code, err);
   if (st == UN_OK) st = d->vt->wrap(d, out, sizeof out, &mem, err);

@@ -36,6 +36,8 @@ extern fn whole_remainder(x: node, c: int): node
 extern pred embeds(a: dtype, b: dtype)                 smt "embeds"
 /// CAST<c>(CAST<b>(x)) is CAST<c>(x) for every x of dtype a.
 extern pred cast_through(a: dtype, b: dtype, c: dtype) smt "cast_through"
+/// x converts to dtype a without loss: a embeds its dtype, or its bounds fit.
+extern pred exact(x: node, a: dtype)                   smt "exact"
 /// lo and hi are values of the integer dtype a.
 extern pred holds(a: dtype, lo: int, hi: int)          smt "holds"
 

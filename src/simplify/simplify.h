@@ -30,6 +30,7 @@ const un_uop *un__fn_whole_remainder(un__rw *rw, const un_uop *x, int64_t c);
 /* conversions.c */
 bool un__pred_embeds(un__rw *rw, un__dtype a, un__dtype b);
 bool un__pred_cast_through(un__rw *rw, un__dtype a, un__dtype b, un__dtype c);
+bool un__pred_exact(un__rw *rw, const un_uop *x, un__dtype a);
 bool un__pred_holds(un__rw *rw, un__dtype a, int64_t lo, int64_t hi);
 
 /* guard.c */

@@ -50,6 +50,8 @@ const un__name *un__infer_name(const un__infer *in, const char *name);
 un__kind un__infer_kind(const un__infer *in, const un__ex *e);
 /* C expression of a class's dtype, or NULL when nothing tells. In the arena. */
 const char *un__infer_dtype(const un__infer *in, int tv);
+/* The same with its lanes: NULL too when only the scalar is known, so that an operand beside it may tell more. */
+const char *un__infer_whole_dtype(const un__infer *in, int tv);
 /* From here on this C expression gives the dtype of a class. */
 void un__infer_learn(un__infer *in, int tv, const char *source);
 /* Row of an EX_OP or EX_EVAL, loop variables looked up. 0: none. */

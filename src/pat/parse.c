@@ -181,7 +181,8 @@ static void declaration(un__parser *ps) {
     un__pat_note_at(ps->p, dg, twin->loc, "first here");
     return;
   }
-  un__pat_push(ps->p, &ps->p->decls, d);
+  if (ps->p->decls.n >= UN__PAT_MAX_DECLS) un__ps_fail(ps, "at most 4096 functions");
+  else un__pat_push(ps->p, &ps->p->decls, d);
 }
 
 static void stage_walk(un__parser *ps, un__stage_ast *s) {
@@ -390,7 +391,7 @@ const un__opset *un__pat_find_opset(const un__pat *p, const char *name) {
   return NULL;
 }
 
-const un__decl *un__pat_find_decl(const un__pat *p, const char *name) {
+un__decl *un__pat_find_decl(const un__pat *p, const char *name) {
   for (size_t i = 0; i < p->decls.n; i++)
     if (!strcmp(p->decls.at[i]->name, name)) return p->decls.at[i];
   return NULL;

@@ -134,7 +134,7 @@ ruleset arith order nodes(SUB, NEG, SHL, SHR), nodes(*) {
   rule shr_to_div: SHR(x:index, #c) if c in [0, 62] ~> FLOORDIV(x, #(1 << c))
     test SHR(v:index, 3:index) -> FLOORDIV(v:index, 8:index)
   @proof(smt)
-  rule and_to_mod: AND(x:index, #c) if c > 0 && (c & (c + 1)) == 0 ~> FLOORMOD(x, #(c + 1))
+  rule and_to_mod: AND(x:index, #c) if c > 0 && (c & (c + 1)) == 0 => FLOORMOD(x, #(c + 1))
     test AND(v:index, 7:index) -> FLOORMOD(v:index, 8:index)
     test AND(v:index, 6:index) -> nomatch
 

@@ -123,13 +123,13 @@ ruleset compare order nodes(NOT), nodes(*) {
   rule ne_add: NE(ADD(x:int|index, #a), #b) => NE(x, #eval(SUB, b, a))
     test NE(ADD(v:i32, 3:i32), 5:i32) -> NE(v:i32, 2:i32)
   @proof(smt)
-  rule eq_mul: EQ(MUL(x:index, #a), #b) if a != 0 && b % a == 0 ~> EQ(x, #(b / a))
+  rule eq_mul: EQ(MUL(x:index, #a), #b) if a != 0 && b % a == 0 => EQ(x, #(b / a))
     test EQ(MUL(v:index, 4:index), 8:index) -> EQ(v:index, 2:index)
   @proof(smt)
   rule eq_mul_never: EQ(MUL(_:index, #a), #b) if a != 0 && b % a != 0 ~> @false
     test EQ(MUL(v:index, 4:index), 7:index) -> @false:bool
   @proof(smt)
-  rule ne_mul: NE(MUL(x:index, #a), #b) if a != 0 && b % a == 0 ~> NE(x, #(b / a))
+  rule ne_mul: NE(MUL(x:index, #a), #b) if a != 0 && b % a == 0 => NE(x, #(b / a))
     test NE(MUL(v:index, 4:index), 8:index) -> NE(v:index, 2:index)
   @proof(smt)
   rule ne_mul_always: NE(MUL(_:index, #a), #b) if a != 0 && b % a != 0 ~> @true

@@ -5,7 +5,7 @@ c_include "simplify/simplify.h"
 ruleset reduce order nodes(REDUCE), nodes(*) {
   /// A sum of equal terms is a product. Integers only: floats round at every step.
   @proof(fuzz)
-  rule sum_of_equal: REDUCE<ADD>(x:int|index, *r) if indep(x, r) ~> MUL(x, CAST(turns(r)):dtype(x))
+  rule sum_of_equal: REDUCE<ADD>(x:int|index, *r) if indep(x, r) => MUL(x, CAST(turns(r)):dtype(x))
     test REDUCE<ADD>(v:i32, RANGE<0, REDUCE>(8), RANGE<1, REDUCE>(4)) -> MUL(v, CAST<i32>(MUL(8:index, 4:index)))
     test REDUCE<ADD>(v:f32, RANGE<0, REDUCE>(8)) -> nomatch
     test REDUCE<ADD>(RANGE<0, REDUCE>(8), RANGE<0, REDUCE>(8)) -> nomatch

@@ -68,16 +68,20 @@ static int unify(un__infer *in, int a, int b, un__pat_loc loc) {
   return a;
 }
 
-const char *un__infer_dtype(const un__infer *in, int tv) {
+const char *un__infer_whole_dtype(const un__infer *in, int tv) {
   tv = find(in, tv);
   if (tv < 0) return NULL;
   const un__tclass *c = &in->classes.at[tv];
   if (c->source) return c->source;
   if (c->late && c->late_no <= in->lets_made) return c->late;
-  if (c->truth_of >= 0 && find(in, c->truth_of) != tv) {
-    const char *of = un__infer_dtype(in, c->truth_of);
-    if (of) return un__pat_fmt(in->p, "un__dt_with_scalar(%s, UN_BOOL)", of);
-  }
+  if (c->truth_of < 0 || find(in, c->truth_of) == tv) return NULL;
+  const char *of = un__infer_dtype(in, c->truth_of);
+  return of ? un__pat_fmt(in->p, "un__dt_with_scalar(%s, UN_BOOL)", of) : NULL;
+}
+
+const char *un__infer_dtype(const un__infer *in, int tv) {
+  const char *whole = un__infer_whole_dtype(in, tv);
+  if (whole || find(in, tv) < 0) return whole;
   for (int i = 0; i < UN__PDT_COUNT; i++)
     if (in->classes.at[find_scalar(in, tv)].mask == (uint32_t)1 << i) return un__pat_fmt(in->p, "UN__DT(UN_%s)", un__pat_dtype_id[i]);
   return NULL;

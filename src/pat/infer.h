@@ -53,6 +53,8 @@ const char *un__infer_dtype(const un__infer *in, int tv);
 /* Scalars a class may have; do two classes always have the same one? */
 uint32_t un__infer_mask(const un__infer *in, int tv);
 bool un__infer_same_scalar(const un__infer *in, int a, int b);
+/* The same with its lanes: NULL too when only the scalar is known, so that an operand beside it may tell more. */
+const char *un__infer_whole_dtype(const un__infer *in, int tv);
 /* From here on this C expression gives the dtype of a class. */
 void un__infer_learn(un__infer *in, int tv, const char *source);
 /* Row of an EX_OP or EX_EVAL, loop variables looked up. 0: none. */

@@ -50,12 +50,12 @@ static const char *given_dtype(un__gen *g, const un__ex *e, int op, const char *
 static bool waits(un__gen *g, const un__ex *e) {
   bool literal = e->kind == UN__EX_CONST || e->kind == UN__EX_INT || e->kind == UN__EX_FLOAT || e->kind == UN__EX_SEM ||
                  (e->kind == UN__EX_UNARY && e->args.at[0]->kind != UN__EX_NAME);
-  return literal && !(e->type && e->type->expr) && !un__infer_dtype(g->in, e->tv);
+  return literal && !(e->type && e->type->expr) && !un__infer_whole_dtype(g->in, e->tv);
 }
 
 /* A node has been built whose class has no dtype yet: constants to come may take it from there. */
 static void learn(un__gen *g, const un__ex *e, const char *name) {
-  if (g->indent != 1 || e->tv < 0 || un__infer_dtype(g->in, e->tv)) return;
+  if (g->indent != 1 || e->tv < 0 || un__infer_whole_dtype(g->in, e->tv)) return;
   un__gen_line(g, "if (!%s) %s", name, g->fail);
   un__infer_learn(g->in, e->tv, un__pat_fmt(g->p, "%s->dtype", name));
 }

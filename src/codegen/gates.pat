@@ -7,6 +7,10 @@ c_include "codegen/lower.h"
 extern pred always_inside(access: node)
 
 ruleset gates {
+  /// A constant in every lane is a constant.
+  @proof(fuzz)
+  rule splat_const: VECTORIZE(#c:bool|int|index):bool|int|index ~> (#c):dtype(root)
+
   @proof(fuzz)
   rule gate_true: INDEX(p, i, @true) ~> INDEX(p, i)
 

@@ -6,8 +6,8 @@
  *   contract       a product may reach a sum unrounded: MUL is half a step off for what reads it
  *   reduce_order   any order of n terms: (n - 1) roundings of at most the sum of absolute terms, on both sides
  *
- * and the functions that are not correctly rounded, by the steps that the numerics contract allows them. A comparison, a
- * conversion to an integer or a WHERE that the error could tip gives a bound that says so, up to INFINITY: anything.
+ * and the functions that are not correctly rounded, by the steps that the numerics contract allows them. A comparison,
+ * a conversion to an integer or a WHERE that the error could tip gives a bound that says so, up to INFINITY: anything.
  */
 #include "bound.h"
 
@@ -23,14 +23,22 @@ static double step_at(un__dtype dt, double v) {
   return ldexp(1.0, (e > emin ? e : emin) - d->mantissa);
 }
 
-/* Steps that the contract lets a backend's function be off, and one for the interpreter's own; half a step for a product
- * that was rounded at all. */
+/* Steps that the contract lets a backend's function be off, and one for the interpreter's own; half a step for a
+ * product that was rounded at all. */
 static double own_steps(un__op op, const un__value *x, double r) {
   switch (op) {
-    case UN__OP_EXP: case UN__OP_EXP2: case UN__OP_LOG: case UN__OP_LOG2: case UN__OP_SIN: return 3;
-    case UN__OP_POW: return 5;
-    case UN__OP_MUL: return fma(x[0].f, x[1].f, -r) == 0 ? 0 : 0.5;
-    default: return 0;
+  case UN__OP_EXP:
+  case UN__OP_EXP2:
+  case UN__OP_LOG:
+  case UN__OP_LOG2:
+  case UN__OP_SIN:
+    return 3;
+  case UN__OP_POW:
+    return 5;
+  case UN__OP_MUL:
+    return fma(x[0].f, x[1].f, -r) == 0 ? 0 : 0.5;
+  default:
+    return 0;
   }
 }
 
@@ -53,7 +61,9 @@ static double spread_sum(const double *x, const double *e, double r) { return (v
 static double spread_most(const double *x, const double *e, double r) { return (void)x, (void)r, most(e[0], e[1]); }
 static double spread_sin(const double *x, const double *e, double r) { return (void)x, (void)r, e[0] < 2 ? e[0] : 2; }
 static double spread_exp(const double *x, const double *e, double r) { return (void)x, fabs(r) * expm1(e[0]); }
-static double spread_exp2(const double *x, const double *e, double r) { return (void)x, fabs(r) * expm1(e[0] * log(2)); }
+static double spread_exp2(const double *x, const double *e, double r) {
+  return (void)x, fabs(r) * expm1(e[0] * log(2));
+}
 
 static double spread_product(const double *x, const double *e, double r) {
   (void)r;
@@ -82,8 +92,12 @@ static double spread_log(const double *x, const double *e, double r) {
 }
 
 static double spread_log2(const double *x, const double *e, double r) { return spread_log(x, e, r) / log(2); }
-static double spread_floor(const double *x, const double *e, double r) { return (void)r, floor(x[0] + e[0]) - floor(x[0] - e[0]); }
-static double spread_trunc(const double *x, const double *e, double r) { return (void)r, trunc(x[0] + e[0]) - trunc(x[0] - e[0]); }
+static double spread_floor(const double *x, const double *e, double r) {
+  return (void)r, floor(x[0] + e[0]) - floor(x[0] - e[0]);
+}
+static double spread_trunc(const double *x, const double *e, double r) {
+  return (void)r, trunc(x[0] + e[0]) - trunc(x[0] - e[0]);
+}
 
 /* Monotone in each operand while the base stays positive, so the corners have the extremes. */
 static double spread_pow(const double *x, const double *e, double r) {
@@ -98,11 +112,13 @@ static double spread_pow(const double *x, const double *e, double r) {
 }
 
 static const spread_fn spread_table[UN__OP_COUNT] = {
-  [UN__OP_NEG] = spread_same, [UN__OP_CAST] = spread_same, [UN__OP_ADD] = spread_sum, [UN__OP_SUB] = spread_sum,
-  [UN__OP_MAX] = spread_most, [UN__OP_MIN] = spread_most, [UN__OP_MUL] = spread_product, [UN__OP_MULACC] = spread_mulacc,
-  [UN__OP_FDIV] = spread_quotient, [UN__OP_RECIP] = spread_recip, [UN__OP_SQRT] = spread_sqrt, [UN__OP_EXP] = spread_exp,
-  [UN__OP_EXP2] = spread_exp2, [UN__OP_LOG] = spread_log, [UN__OP_LOG2] = spread_log2, [UN__OP_SIN] = spread_sin,
-  [UN__OP_FLOOR] = spread_floor, [UN__OP_TRUNC] = spread_trunc, [UN__OP_POW] = spread_pow,
+    [UN__OP_NEG] = spread_same,    [UN__OP_CAST] = spread_same,     [UN__OP_ADD] = spread_sum,
+    [UN__OP_SUB] = spread_sum,     [UN__OP_MAX] = spread_most,      [UN__OP_MIN] = spread_most,
+    [UN__OP_MUL] = spread_product, [UN__OP_MULACC] = spread_mulacc, [UN__OP_FDIV] = spread_quotient,
+    [UN__OP_RECIP] = spread_recip, [UN__OP_SQRT] = spread_sqrt,     [UN__OP_EXP] = spread_exp,
+    [UN__OP_EXP2] = spread_exp2,   [UN__OP_LOG] = spread_log,       [UN__OP_LOG2] = spread_log2,
+    [UN__OP_SIN] = spread_sin,     [UN__OP_FLOOR] = spread_floor,   [UN__OP_TRUNC] = spread_trunc,
+    [UN__OP_POW] = spread_pow,
 };
 
 /* ---- everything else ---- */
@@ -130,7 +146,8 @@ static double bound_to_integer(const un_uop *n, const un__value *x, const double
   un__value low, high, below = un__value_f(x->dtype, x->f - err[0]), above = un__value_f(x->dtype, x->f + err[0]);
   if (!isfinite(err[0]) || isnan(x->f)) return (double)INFINITY;
   if (un__dt_is_bool(n->dtype)) return fabs(x->f) > err[0] ? 0 : 1;
-  if (!un__eval(UN__OP_CAST, n->dtype, &below, &low) || !un__eval(UN__OP_CAST, n->dtype, &above, &high)) return (double)INFINITY;
+  if (!un__eval(UN__OP_CAST, n->dtype, &below, &low) || !un__eval(UN__OP_CAST, n->dtype, &above, &high))
+    return (double)INFINITY;
   return number(&high) - number(&low);
 }
 
@@ -185,6 +202,6 @@ double un__ibound_reduce(un__op op, un__dtype dt, const un__iterms *t, un__value
   double total = propagated + steps * all;
   if (isnan(r.f) && t->err_max == 0) return 0;
   if (isnan(total) || !isfinite(r.f)) return t->err_max == 0 && isinf(r.f) ? 0 : (double)INFINITY;
-  if (!is_sum) total += (double)t->n * step_at(dt, 0);        /* partial products may be subnormal */
+  if (!is_sum) total += (double)t->n * step_at(dt, 0); /* partial products may be subnormal */
   return all + total > un__float_max(un__dt_scalar(dt)) ? (double)INFINITY : total;
 }

@@ -1,4 +1,5 @@
-/* bound_tensor.c - error bounds of whole tensors, node by node beside their values. NULL stands for: exact everywhere. */
+/* bound_tensor.c - error bounds of whole tensors, node by node beside their values. NULL stands for: exact everywhere.
+ */
 #include "bound.h"
 
 #include <math.h>
@@ -41,7 +42,10 @@ static void bound_alu(un__ieval *e, uint32_t pos, double *out) {
   }
 }
 
-typedef struct mover { double *to; const double *from; } mover;
+typedef struct mover {
+  double *to;
+  const double *from;
+} mover;
 
 static void move_bound(void *data, int64_t to, int64_t from) {
   mover *m = data;
@@ -93,7 +97,11 @@ static void bound_valid(un__ieval *e, uint32_t pos, double *out) {
     out[i] = (index && index[i] > 0) || (holds && holds[i] > 0) ? (double)INFINITY : 0;
 }
 
-typedef struct summer { un__iterms *terms; const un__itensor *in; const double *err; } summer;
+typedef struct summer {
+  un__iterms *terms;
+  const un__itensor *in;
+  const double *err;
+} summer;
 
 static void add_term(void *data, int64_t from, int64_t to) {
   summer *s = data;
@@ -129,10 +137,11 @@ static un_status bound_reduce(un__ieval *e, uint32_t pos, double *out) {
 typedef void (*bound_fn)(un__ieval *e, uint32_t pos, double *out);
 
 static const bound_fn bound_table[UN__OP_COUNT] = {
-  [UN__OP_PERMUTE] = bound_view, [UN__OP_EXPAND] = bound_view, [UN__OP_PAD] = bound_view, [UN__OP_SHRINK] = bound_view,
-  [UN__OP_FLIP] = bound_view, [UN__OP_RESHAPE] = bound_copy, [UN__OP_STACK] = bound_copy, [UN__OP_COPY] = bound_copy,
-  [UN__OP_CONTIGUOUS] = bound_copy, [UN__OP_DETACH] = bound_copy, [UN__OP_GET] = bound_copy, [UN__OP_INDEX] = bound_gather,
-  [UN__OP_VALID] = bound_valid,
+    [UN__OP_PERMUTE] = bound_view, [UN__OP_EXPAND] = bound_view, [UN__OP_PAD] = bound_view,
+    [UN__OP_SHRINK] = bound_view,  [UN__OP_FLIP] = bound_view,   [UN__OP_RESHAPE] = bound_copy,
+    [UN__OP_STACK] = bound_copy,   [UN__OP_COPY] = bound_copy,   [UN__OP_CONTIGUOUS] = bound_copy,
+    [UN__OP_DETACH] = bound_copy,  [UN__OP_GET] = bound_copy,    [UN__OP_INDEX] = bound_gather,
+    [UN__OP_VALID] = bound_valid,
 };
 
 /* Float operations may be inexact by themselves; everything else is exact on exact operands. */
@@ -149,9 +158,13 @@ un_status un__ibound_node(un__ieval *e, uint32_t pos) {
   double *out = new_bounds(e, pos);
   if (!out) return UN_ERR_NOMEM;
   un_status st = UN_OK;
-  if (n->op == UN__OP_REDUCE_AXIS) st = bound_reduce(e, pos, out);
-  else (un__has_flag(n, UN__F_ELEM) ? bound_alu : bound_table[n->op])(e, pos, out);
-  if (st == UN_OK) keep(e, pos, out);
-  else un__free(out);
+  if (n->op == UN__OP_REDUCE_AXIS)
+    st = bound_reduce(e, pos, out);
+  else
+    (un__has_flag(n, UN__F_ELEM) ? bound_alu : bound_table[n->op])(e, pos, out);
+  if (st == UN_OK)
+    keep(e, pos, out);
+  else
+    un__free(out);
   return st;
 }

@@ -12,15 +12,11 @@ un_status un__ieval_fault(un__ieval *e, uint32_t pos, const char *what) {
   return un__fail(e->err, UN_ERR_INTERNAL, "interp: %s (node %u) %s", un__info(e->order.node[pos])->name, pos, what);
 }
 
-un_status un__ieval_no_memory(un__ieval *e) {
-  return un__fail(e->err, UN_ERR_NOMEM, "interp: no memory for a tensor");
-}
+un_status un__ieval_no_memory(un__ieval *e) { return un__fail(e->err, UN_ERR_NOMEM, "interp: no memory for a tensor"); }
 
 /* ---- elements ---- */
 
-size_t un__itensor_element(un__dtype dt) {
-  return un__dt_is_index(dt) ? sizeof(int64_t) : un__dt_info(dt)->size;
-}
+size_t un__itensor_element(un__dtype dt) { return un__dt_is_index(dt) ? sizeof(int64_t) : un__dt_info(dt)->size; }
 
 int64_t un__itensor_count(const un__itensor *t) {
   int64_t n = 1;
@@ -38,19 +34,24 @@ un__value un__itensor_load(const un__itensor *t, int64_t i) {
 
 void un__itensor_store(un__itensor *t, int64_t i, un__value v) {
   char *p = (char *)t->data + (size_t)i * un__itensor_element(t->dtype);
-  if (un__dt_is_index(t->dtype)) memcpy(p, &v.i, sizeof v.i);
-  else un__value_store(v, p);
+  if (un__dt_is_index(t->dtype))
+    memcpy(p, &v.i, sizeof v.i);
+  else
+    un__value_store(v, p);
 }
 
 /* ---- operands ---- */
 
 uint32_t un__ieval_operands(const un_uop *n) {
   switch (un__info(n)->shape_rule) {
-    case UN__SR_DIMS0: return 0;
-    case UN__SR_DIMS1:
-    case UN__SR_PAD:
-    case UN__SR_SHRINK: return 1;
-    default: return n->op == UN__OP_TUPLE || n->op == UN__OP_VAR ? 0 : n->nsrc;
+  case UN__SR_DIMS0:
+    return 0;
+  case UN__SR_DIMS1:
+  case UN__SR_PAD:
+  case UN__SR_SHRINK:
+    return 1;
+  default:
+    return n->op == UN__OP_TUPLE || n->op == UN__OP_VAR ? 0 : n->nsrc;
   }
 }
 
@@ -137,12 +138,18 @@ static un_status eval_copy(un__ieval *e, uint32_t pos, un__itensor *out) {
   return left == 0 ? UN_OK : un__ieval_fault(e, pos, "has another number of elements than its source");
 }
 
-typedef struct mover { char *to; const char *from; size_t size; } mover;
+typedef struct mover {
+  char *to;
+  const char *from;
+  size_t size;
+} mover;
 
 static void move_element(void *data, int64_t to, int64_t from) {
   mover *m = data;
-  if (from < 0) memset(m->to + (size_t)to * m->size, 0, m->size);
-  else memcpy(m->to + (size_t)to * m->size, m->from + (size_t)from * m->size, m->size);
+  if (from < 0)
+    memset(m->to + (size_t)to * m->size, 0, m->size);
+  else
+    memcpy(m->to + (size_t)to * m->size, m->from + (size_t)from * m->size, m->size);
 }
 
 static un_status eval_view(un__ieval *e, uint32_t pos, un__itensor *out) {
@@ -167,9 +174,12 @@ static un_status eval_gather(un__ieval *e, uint32_t pos, un__itensor *out) {
     bool valid = true;
     for (uint32_t d = 0; d < x->rank; d++) {
       int64_t index = un__itensor_load(un__ieval_operand(e, n, d + 1), i).i;
-      if (index == UN__INVALID_INDEX) valid = false;
-      else if (index < 0 || index >= x->dim[d]) return un__ieval_fault(e, pos, "has an index out of range that claims to be valid");
-      else at += index * stride[d];
+      if (index == UN__INVALID_INDEX)
+        valid = false;
+      else if (index < 0 || index >= x->dim[d])
+        return un__ieval_fault(e, pos, "has an index out of range that claims to be valid");
+      else
+        at += index * stride[d];
     }
     un__itensor_store(out, i, valid ? un__itensor_load(x, at) : un__value_i(out->dtype, 0));
   }
@@ -189,11 +199,14 @@ static void reduce_element(void *data, int64_t from, int64_t to) {
   reducer *r = data;
   if (r->st != UN_OK) return;
   un__value pair[2] = {un__itensor_load(r->out, to), un__itensor_load(r->in, from)}, sum;
-  if (un__eval(r->op, r->out->dtype, pair, &sum)) un__itensor_store(r->out, to, sum);
-  else r->st = un__ieval_fault(r->e, r->pos, "has no value: an index left 64 bits");
+  if (un__eval(r->op, r->out->dtype, pair, &sum))
+    un__itensor_store(r->out, to, sum);
+  else
+    r->st = un__ieval_fault(r->e, r->pos, "has no value: an index left 64 bits");
 }
 
-un_status un__ieval_reduce_view(un__ieval *e, uint32_t pos, const un__itensor *in, const un__itensor *out, un__iview *v) {
+un_status un__ieval_reduce_view(un__ieval *e, uint32_t pos, const un__itensor *in, const un__itensor *out,
+                                un__iview *v) {
   const un_uop *n = e->order.node[pos];
   int64_t out_stride[UN__MAX_RANK];
   un__itensor_strides(out, out_stride);
@@ -224,11 +237,12 @@ static un_status eval_reduce(un__ieval *e, uint32_t pos, un__itensor *out) {
 typedef un_status (*eval_fn)(un__ieval *e, uint32_t pos, un__itensor *out);
 
 static const eval_fn eval_table[UN__OP_COUNT] = {
-  [UN__OP_CONST] = eval_const, [UN__OP_IOTA] = eval_iota, [UN__OP_RESHAPE] = eval_copy, [UN__OP_STACK] = eval_copy,
-  [UN__OP_COPY] = eval_copy, [UN__OP_CONTIGUOUS] = eval_copy, [UN__OP_DETACH] = eval_copy, [UN__OP_GET] = eval_copy,
-  [UN__OP_PERMUTE] = eval_view, [UN__OP_EXPAND] = eval_view, [UN__OP_PAD] = eval_view, [UN__OP_SHRINK] = eval_view,
-  [UN__OP_FLIP] = eval_view, [UN__OP_REDUCE_AXIS] = eval_reduce, [UN__OP_INDEX] = eval_gather,
-  [UN__OP_VALID] = eval_valid, [UN__OP_INVALID] = eval_invalid,
+    [UN__OP_CONST] = eval_const, [UN__OP_IOTA] = eval_iota,          [UN__OP_RESHAPE] = eval_copy,
+    [UN__OP_STACK] = eval_copy,  [UN__OP_COPY] = eval_copy,          [UN__OP_CONTIGUOUS] = eval_copy,
+    [UN__OP_DETACH] = eval_copy, [UN__OP_GET] = eval_copy,           [UN__OP_PERMUTE] = eval_view,
+    [UN__OP_EXPAND] = eval_view, [UN__OP_PAD] = eval_view,           [UN__OP_SHRINK] = eval_view,
+    [UN__OP_FLIP] = eval_view,   [UN__OP_REDUCE_AXIS] = eval_reduce, [UN__OP_INDEX] = eval_gather,
+    [UN__OP_VALID] = eval_valid, [UN__OP_INVALID] = eval_invalid,
 };
 
 /* ---- the graph ---- */

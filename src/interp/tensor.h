@@ -50,7 +50,8 @@ bool un__iview_of(const un_uop *n, const un__itensor *out, const un__itensor *sr
 typedef void (*un__iview_fn)(void *data, int64_t to, int64_t from);
 void un__iview_walk(const un__iview *v, un__iview_fn fn, void *data);
 /* The map from an element of what REDUCE_AXIS reduces to the element of the result it goes into. */
-un_status un__ieval_reduce_view(un__ieval *e, uint32_t pos, const un__itensor *in, const un__itensor *out, un__iview *view);
+un_status un__ieval_reduce_view(un__ieval *e, uint32_t pos, const un__itensor *in, const un__itensor *out,
+                                un__iview *view);
 /* Row-major strides of a shape. */
 void un__itensor_strides(const un__itensor *t, int64_t stride[UN__MAX_RANK]);
 

@@ -57,9 +57,22 @@ static int32_t best_shared(const un__opt_choice *c, const un__opt_scope *s, int3
   return found;
 }
 
+/* Rows of a tile: what takes least time when a row costs 2 and the loads that all rows share cost 3 for each tile. Rows
+ * beyond the end compute the last one again and store nothing, so the number need not divide. */
+static int64_t rows_for(const un__opt_axis *a, int64_t want) {
+  if (!a->known) return want;
+  if (a->size <= want) return a->size;
+  int64_t best = want;
+  for (int64_t f = want - 1; f >= 2 && f >= want / 2; f--)
+    if (un__opt_sat_mul((uint64_t)un__opt_ceil(a->size, f), (uint64_t)(2 * f + 3)) <
+        un__opt_sat_mul((uint64_t)un__opt_ceil(a->size, best), (uint64_t)(2 * best + 3)))
+      best = f;
+  return best;
+}
+
 static void tile_rows(un__opt_choice *c, int32_t axis, uint32_t shared, int64_t want) {
   const un__opt_axis *a = &c->k->axis[axis];
-  int64_t rows = un__opt_fit(a->size, a->known, want);
+  int64_t rows = rows_for(a, want);
   if (rows < 2) return;
   c->pick[axis].copies = rows;
   un__opt_say(c, "%lld values of range %lld side by side: %u loads shared, %u vector registers", (long long)rows,
@@ -98,7 +111,7 @@ static void reuse_nest(un__opt_choice *c, uint32_t scope) {
     if (rows >= 0 && shared_loads(c, (uint32_t)lane))
       tile_vectors(c, (uint32_t)lane, 2, "one broadcast feeds them all");
     else if (rows < 0 && reduces_inside(c, BIT(lane)))
-      tile_vectors(c, (uint32_t)lane, 4, "independent accumulators, whole cache lines");
+      tile_vectors(c, (uint32_t)lane, many ? 16 : some ? 8 : 4, "independent accumulators, long runs of every row");
     return;
   }
   if (rows < 0) return;

@@ -87,6 +87,13 @@ const char *un__infer_dtype(const un__infer *in, int tv) {
   return NULL;
 }
 
+uint32_t un__infer_mask(const un__infer *in, int tv) {
+  tv = find_scalar(in, tv);
+  return tv < 0 ? UINT32_MAX : in->classes.at[tv].mask;
+}
+
+bool un__infer_same_scalar(const un__infer *in, int a, int b) { return a >= 0 && b >= 0 && find_scalar(in, a) == find_scalar(in, b); }
+
 void un__infer_learn(un__infer *in, int tv, const char *source) {
   tv = find(in, tv);
   if (tv < 0) return;
@@ -169,6 +176,13 @@ const un__builtin *un__infer_builtin(const char *name) {
   for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
     if (!strcmp(builtins[i].name, name)) return &builtins[i];
   return NULL;
+}
+
+bool un__infer_partial(const char *name) {
+  static const char *const partial[] = {"with_src", "with_dtype", "src", "first", "rest"};
+  for (size_t i = 0; i < sizeof partial / sizeof *partial; i++)
+    if (!strcmp(partial[i], name)) return true;
+  return false;
 }
 
 /* ---- kinds ---- */
@@ -443,15 +457,18 @@ static void annotate(un__infer *in, un__ex *e, int tv) {
 
 static void walk_attrs(un__infer *in, un__ex *e, const un__oprow *row) {
   uint32_t n = un__optab_nattr(row);
-  if (e->attrs.n != n) {
+  bool list = n && row->attr[n - 1].kind == UN__PAK_INTS;
+  if (list ? e->attrs.n < n : e->attrs.n != n) {
     un__pat_error(in->p, e->loc, "bad-attr", "%s has %u attribute%s, not %zu", row->name, n, n == 1 ? "" : "s", e->attrs.n);
     return;
   }
-  for (uint32_t i = 0; i < n; i++) {
+  for (uint32_t i = 0; i < e->attrs.n; i++) {
     un__ex *a = e->attrs.at[i];
-    un__pat_ak ak = row->attr[i].kind;
-    if (ak == UN__PAK_INTS || ak == UN__PAK_NAME) {
-      if (!in->in_test) walk_ints(in, a);
+    un__pat_ak ak = row->attr[i < n ? i : n - 1].kind;
+    if (ak == UN__PAK_NAME || (ak == UN__PAK_INTS && e->attrs.n == n && un__infer_kind(in, a) != UN__K_INT && a->kind != UN__EX_INT)) {
+      walk_ints(in, a);
+    } else if (a->kind == UN__EX_INT) {
+      continue;
     } else if (ak == UN__PAK_OP && a->kind == UN__EX_NAME && un__infer_kind(in, a) == UN__K_OP) {
       continue;
     } else if (a->kind == UN__EX_UPPER) {

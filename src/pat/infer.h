@@ -50,6 +50,9 @@ const un__name *un__infer_name(const un__infer *in, const char *name);
 un__kind un__infer_kind(const un__infer *in, const un__ex *e);
 /* C expression of a class's dtype, or NULL when nothing tells. In the arena. */
 const char *un__infer_dtype(const un__infer *in, int tv);
+/* Scalars a class may have; do two classes always have the same one? */
+uint32_t un__infer_mask(const un__infer *in, int tv);
+bool un__infer_same_scalar(const un__infer *in, int a, int b);
 /* The same with its lanes: NULL too when only the scalar is known, so that an operand beside it may tell more. */
 const char *un__infer_whole_dtype(const un__infer *in, int tv);
 /* From here on this C expression gives the dtype of a class. */
@@ -59,6 +62,8 @@ int un__infer_op(const un__infer *in, const un__ex *e);
 /* Builtin functions of expressions: result kind, or NONE when there is none of that name. */
 typedef struct un__builtin { const char *name; un__kind result; un__kind args[4]; const char *c; } un__builtin;
 const un__builtin *un__infer_builtin(const char *name);
+/* May the builtin give nothing (a node or nodes that are not there)? */
+bool un__infer_partial(const char *name);
 /* The operand of a BINARY node expression that becomes this op; 0: no such operator on nodes. */
 int un__infer_binary_op(int tok);
 

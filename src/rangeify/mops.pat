@@ -115,7 +115,7 @@ ruleset mops order nodes(*) {
   @proof(fuzz)
   rule index_var: INDEX(v = VAR(_, _)) ~> v
   @proof(fuzz)
-  rule index_iota: INDEX(IOTA(_), i):int|index ~> CAST(bare(i)):dtype(root)
+  rule index_iota: INDEX(IOTA(_), i):int|index => CAST(bare(i)):dtype(root)
 
   /// Movement moves indices.
   @proof(fuzz)

@@ -1,7 +1,7 @@
 // arith.pat - sums, products and bit operations: one form for equal expressions.
 //
 // The normal form of an index expression is a sum of terms: a chain that leans left, ((t0 + t1) + t2) + c, each term
-// a constant times a product, terms in the order of term_after (outer loops first; parts of one division side by
+// a constant times a product, terms in the order of `after` (outer loops first; parts of one division side by
 // side), like terms collected, the constant last. Fixed-width integers wrap, so the same laws hold for them, but
 // their sums are left in the order written: only constants move.
 //
@@ -134,7 +134,7 @@ ruleset arith order nodes(SUB, NEG, SHL, SHR), nodes(*) {
   rule shr_to_div: SHR(x:index, #c) if c in [0, 62] ~> FLOORDIV(x, #(1 << c))
     test SHR(v:index, 3:index) -> FLOORDIV(v:index, 8:index)
   @proof(smt)
-  rule and_to_mod: AND(x:index, #c) if c > 0 && (c & (c + 1)) == 0 ~> FLOORMOD(x, #(c + 1))
+  rule and_to_mod: AND(x:index, #c) if c > 0 && (c & (c + 1)) == 0 => FLOORMOD(x, #(c + 1))
     test AND(v:index, 7:index) -> FLOORMOD(v:index, 8:index)
     test AND(v:index, 6:index) -> nomatch
 
@@ -202,13 +202,10 @@ ruleset arith order nodes(SUB, NEG, SHL, SHR), nodes(*) {
 
   @proof(smt)
   for op in Chained {
-    rule lean_left: op(x = op(_, _):index, op(y, z)) if !is_const(z) ~> op(op(x, y), z)
-      test ADD(ADD(a:index, b:index), ADD(c:index, 1:index)) -> nomatch
+    rule lean_left: op[x = op(_, _):index, op[y, z]] if is_link(op, z) ~> op(op(x, y), z)
+      test ADD(ADD(a:index, b:index), ADD(c:index, 1:index)) -> ADD(ADD(ADD(a, b), 1), c)
+    rule sort_chain: op[op[x:index, y], z] if after(op, y, z) ~> op(op(x, z), y)
+      test ADD(ADD(u:index, RANGE<0, LOOP>(8)), v:index) -> ADD(ADD(u, v), RANGE<0, LOOP>(8))
+      test MUL(MUL(u:index, RANGE<0, LOOP>(8)), v:index) -> MUL(MUL(u, v), RANGE<0, LOOP>(8))
   }
-  @proof(smt)
-  rule sort_terms: ADD[ADD[x:index, y], z] if term_after(y, z) ~> ADD(ADD(x, z), y)
-    test ADD(ADD(u:index, RANGE<0, LOOP>(8)), v:index) -> ADD(ADD(u, v), RANGE<0, LOOP>(8))
-  @proof(smt)
-  rule sort_factors: MUL[MUL[x:index, y], z] if factor_after(y, z) ~> MUL(MUL(x, z), y)
-    test MUL(MUL(u:index, RANGE<0, LOOP>(8)), v:index) -> MUL(MUL(u, v), RANGE<0, LOOP>(8))
 }

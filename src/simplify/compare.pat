@@ -123,13 +123,13 @@ ruleset compare order nodes(NOT), nodes(*) {
   rule ne_add: NE(ADD(x:int|index, #a), #b) => NE(x, #eval(SUB, b, a))
     test NE(ADD(v:i32, 3:i32), 5:i32) -> NE(v:i32, 2:i32)
   @proof(smt)
-  rule eq_mul: EQ(MUL(x:index, #a), #b) if a != 0 && b % a == 0 ~> EQ(x, #(b / a))
+  rule eq_mul: EQ(MUL(x:index, #a), #b) if a != 0 && b % a == 0 => EQ(x, #(b / a))
     test EQ(MUL(v:index, 4:index), 8:index) -> EQ(v:index, 2:index)
   @proof(smt)
   rule eq_mul_never: EQ(MUL(_:index, #a), #b) if a != 0 && b % a != 0 ~> @false
     test EQ(MUL(v:index, 4:index), 7:index) -> @false:bool
   @proof(smt)
-  rule ne_mul: NE(MUL(x:index, #a), #b) if a != 0 && b % a == 0 ~> NE(x, #(b / a))
+  rule ne_mul: NE(MUL(x:index, #a), #b) if a != 0 && b % a == 0 => NE(x, #(b / a))
     test NE(MUL(v:index, 4:index), 8:index) -> NE(v:index, 2:index)
   @proof(smt)
   rule ne_mul_always: NE(MUL(_:index, #a), #b) if a != 0 && b % a != 0 ~> @true
@@ -188,15 +188,12 @@ ruleset compare order nodes(NOT), nodes(*) {
 
   @proof(smt)
   for op in Both {
-    rule lean_left_cond: op(x = op(_, _):bool, op(y, z)) if !is_const(z) ~> op(op(x, y), z)
+    rule lean_left_cond: op[x = op(_, _):bool, op[y, z]] if is_link(op, z) ~> op(op(x, y), z)
       test AND(AND(a:bool, b:bool), c:bool) -> nomatch
+    rule sort_conds: op[op[x:bool, y], z] if after(op, y, z) ~> op(op(x, z), y)
+      test AND(AND(c:bool, LT(RANGE<1, LOOP>(8), 3)), LT(RANGE<0, LOOP>(8), 3))
+        -> AND(AND(c, LT(RANGE<0, LOOP>(8), 3)), LT(RANGE<1, LOOP>(8), 3))
+      test OR(OR(c:bool, LT(RANGE<1, LOOP>(8), 3)), LT(RANGE<0, LOOP>(8), 3))
+        -> OR(OR(c, LT(RANGE<0, LOOP>(8), 3)), LT(RANGE<1, LOOP>(8), 3))
   }
-  @proof(smt)
-  rule sort_conj: AND[AND[x:bool, y], z] if conj_after(y, z) ~> AND(AND(x, z), y)
-    test AND(AND(c:bool, LT(RANGE<1, LOOP>(8), 3)), LT(RANGE<0, LOOP>(8), 3))
-      -> AND(AND(c, LT(RANGE<0, LOOP>(8), 3)), LT(RANGE<1, LOOP>(8), 3))
-  @proof(smt)
-  rule sort_disj: OR[OR[x:bool, y], z] if disj_after(y, z) ~> OR(OR(x, z), y)
-    test OR(OR(c:bool, LT(RANGE<1, LOOP>(8), 3)), LT(RANGE<0, LOOP>(8), 3))
-      -> OR(OR(c, LT(RANGE<0, LOOP>(8), 3)), LT(RANGE<1, LOOP>(8), 3))
 }

@@ -30,7 +30,7 @@ ruleset fold order nodes(*) {
   /// Bounds that leave one value leave a constant.
   @proof(fuzz)
   for op in Bounded {
-    rule one_value: op(..):int|index|bool if vmin(root) == vmax(root) && finite(vmin(root)) ~> #(vmin(root))
+    rule one_value: op(..):int|index|bool if vmin(root) == vmax(root) && finite(vmin(root)) => #(vmin(root))
       test FLOORDIV(v:index in [8, 11], 4:index) -> 2:index
       test LT(v:index in [0, 3], 4:index) -> @true:bool
       test LT(v:index in [0, 4], 4:index) -> nomatch

@@ -5,7 +5,7 @@ c_include "simplify/simplify.h"
 ruleset reduce order nodes(REDUCE), nodes(*) {
   /// A sum of equal terms is a product. Integers only: floats round at every step.
   @proof(fuzz)
-  rule sum_of_equal: REDUCE<ADD>(x:int|index, *r) if indep(x, r) ~> MUL(x, CAST(turns(r)):dtype(x))
+  rule sum_of_equal: REDUCE<ADD>(x:int|index, *r) if indep(x, r) => MUL(x, CAST(turns(r)):dtype(x))
     test REDUCE<ADD>(v:i32, RANGE<0, REDUCE>(8), RANGE<1, REDUCE>(4)) -> MUL(v, CAST<i32>(MUL(8:index, 4:index)))
     test REDUCE<ADD>(v:f32, RANGE<0, REDUCE>(8)) -> nomatch
     test REDUCE<ADD>(RANGE<0, REDUCE>(8), RANGE<0, REDUCE>(8)) -> nomatch
@@ -41,6 +41,25 @@ ruleset reduce order nodes(REDUCE), nodes(*) {
   rule count_below: REDUCE<ADD>(WHERE(LT(r = RANGE(n), e:index), c:int|index, @zero), r) if !depends_on(e, r) && !depends_on(c, r)
     ~> MUL(CAST(MIN(MAX(e, @zero), n)):dtype(c), c)
     test REDUCE<ADD>(WHERE(LT(RANGE<0, REDUCE>(8), v:index), w:i32, 0:i32), RANGE<0, REDUCE>(8)) -> MUL(CAST<i32>(MIN(MAX(v, 0), 8)), w)
+  @proof(fuzz)
+  rule count_below_ones: REDUCE<ADD>(CAST(LT(r = RANGE(n), e:index)):int|index, r) if !depends_on(e, r)
+    ~> CAST(MIN(MAX(e, @zero), n)):dtype(root)
+    test REDUCE<ADD>(CAST<i32>(LT(RANGE<0, REDUCE>(8), v:index)), RANGE<0, REDUCE>(8)) -> CAST<i32>(MIN(MAX(v, 0), 8))
+  /// How many lie above e.
+  @proof(fuzz)
+  rule count_above: REDUCE<ADD>(WHERE(LT(e, r = RANGE(n)), c:int|index, @zero), r) if !depends_on(e, r) && !depends_on(c, r)
+    ~> MUL(CAST(MIN(MAX(n - e - @one, @zero), n)):dtype(c), c)
+    test REDUCE<ADD>(WHERE(LT(v:index, RANGE<0, REDUCE>(8)), w:i32, 0:i32), RANGE<0, REDUCE>(8))
+      -> MUL(CAST<i32>(MIN(MAX(SUB(SUB(8, v), 1), 0), 8)), w)
+  @proof(fuzz)
+  rule count_above_ones: REDUCE<ADD>(CAST(LT(e, r = RANGE(n))):int|index, r) if !depends_on(e, r)
+    ~> CAST(MIN(MAX(n - e - @one, @zero), n)):dtype(root)
+    test REDUCE<ADD>(CAST<i32>(LT(v:index, RANGE<0, REDUCE>(8))), RANGE<0, REDUCE>(8)) -> CAST<i32>(MIN(MAX(SUB(SUB(8, v), 1), 0), 8))
+  /// Is e among the first n numbers?
+  @proof(fuzz)
+  rule count_one: REDUCE<ADD>(CAST(EQ[r = RANGE(n), e:index]):int|index, r) if !depends_on(e, r)
+    ~> CAST(AND(LT(@minus_one, e), LT(e, n))):dtype(root)
+    test REDUCE<ADD>(CAST<i32>(EQ(RANGE<0, REDUCE>(8), v:index)), RANGE<0, REDUCE>(8)) -> CAST<i32>(AND(LT(-1, v), LT(v, 8)))
   /// Of all the terms one counts: a gather. The index is guarded, so that what lies outside [0, n) is not read.
   @proof(fuzz)
   rule pick: REDUCE<ADD>(WHERE(EQ[r = RANGE(n), e:index], x:int|float|index, z = @zero), r) if !depends_on(e, r) && addresses_only(x, r)

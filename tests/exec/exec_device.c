@@ -1,6 +1,6 @@
-/* exec_device.c - backends that run lowered code: a case becomes a kernel, is (or is not) optimised, lowered, rendered and
- * run by a device. On interp that checks the lowering alone, on cpu also the renderer and the compiler. The optimised
- * interp pretends to have the generic CPU's vectors, so that vector lists are interpreted too. */
+/* exec_device.c - backends that run lowered code: a case becomes a kernel, is (or is not) optimised, lowered, rendered
+ * and run by a device. On interp that checks the lowering alone, on cpu also the renderer and the compiler. The
+ * optimised interp pretends to have the generic CPU's vectors, so that vector lists are interpreted too. */
 #include "exec.h"
 
 #include <stdio.h>
@@ -14,21 +14,32 @@
 
 static const char entry[] = "exec_case";
 
+/* The case's kernel, optimised for a target or as it is; NULL on failure. */
+static const un_uop *kernel_for(un__graph *ws, const exec_case *c, const un__target *t, bool optimise) {
+  const un_uop *kernel = exec_kernel_of(ws, c);
+  un__opt_plan plan;
+  if (!kernel || !optimise) return kernel;
+  if (un__opt_heuristic(kernel, t, UN__LIC_PRECISE, &plan, NULL) != UN_OK) return NULL;
+  return un__opt_apply(ws, kernel, &plan, t, UN__LIC_PRECISE);
+}
+
 static un_status artifact_of(un__graph *ws, const exec_case *c, un__format format, const un__target *t, bool optimise,
                              un__strbuf *text, un__artifact *out, un__err *err) {
-  const un_uop *kernel = exec_kernel_of(ws, c);
-  if (kernel && optimise) {
-    un__opt_plan plan;
-    UN__TRY(un__opt_heuristic(kernel, t, UN__LIC_PRECISE, &plan, NULL));
-    kernel = un__opt_apply(ws, kernel, &plan, t, UN__LIC_PRECISE);
-  }
+  const un_uop *kernel = kernel_for(ws, c, t, optimise);
   const un_uop *linear = kernel ? un__lower(ws, kernel, t, UN__LIC_PRECISE) : NULL;
   if (!linear) return un__graph_status(ws);
-  if (format == UN__FORMAT_UN_LINEAR) un__print_text(text, linear, entry, UN__STAGE_LINEAR, false);
-  else UN__TRY(un__render_llvm(linear, entry, t, text, err));
+  if (format == UN__FORMAT_UN_LINEAR)
+    un__print_text(text, linear, entry, UN__STAGE_LINEAR, false);
+  else
+    UN__TRY(un__render_llvm(linear, entry, t, text, err));
   un__linear_facts facts = un__linear_facts_of(linear);
-  *out = (un__artifact){.format = format, .bytes = un__sb_str(text), .size = text->n, .entry = entry, .nargs = facts.nargs,
-                        .nvars = facts.nvars, .tasks = {.n = 1, .code = {{UN__LAUNCH_CONST, facts.tasks}}}};
+  *out = (un__artifact){.format = format,
+                        .bytes = un__sb_str(text),
+                        .size = text->n,
+                        .entry = entry,
+                        .nargs = facts.nargs,
+                        .nvars = facts.nvars,
+                        .tasks = {.n = 1, .code = {{UN__LAUNCH_CONST, facts.tasks}}}};
   return text->failed ? un__fail(err, UN_ERR_NOMEM, "no memory for text") : UN_OK;
 }
 
@@ -47,8 +58,8 @@ static un_status launch(un__device *d, un__code *code, const exec_case *c, void 
   return st;
 }
 
-static un_status run_on(un__device *d, const un__target *t, un__format format, bool optimise, const exec_case *c, void *out,
-                        un__err *err) {
+static un_status run_on(un__device *d, const un__target *t, un__format format, bool optimise, const exec_case *c,
+                        void *out, un__err *err) {
   un__graph *ws = un__workspace_create(err);
   if (!ws) return un__fail(err, UN_ERR_NOMEM, "no workspace");
   un__strbuf text;
@@ -65,6 +76,27 @@ static un_status run_on(un__device *d, const un__target *t, un__format format, b
   un__workspace_destroy(ws);
   return st;
 }
+
+/* The optimised kernel itself: every split range is a loop, and the result is the same. */
+static un_status run_kernel_opt(void *self, const exec_case *c, void *out, un__err *err) {
+  (void)self;
+  un__graph *ws = un__workspace_create(err);
+  if (!ws) return un__fail(err, UN_ERR_NOMEM, "no workspace");
+  const un_uop *kernel = kernel_for(ws, c, un__target_generic(), true);
+  un_status st = kernel ? exec_interpret(kernel, c, out, err) : un__graph_status(ws);
+  un__workspace_destroy(ws);
+  return st;
+}
+
+static un_status open_nothing(void **out, un__err *err) {
+  (void)err;
+  *out = NULL;
+  return UN_OK;
+}
+
+static void close_nothing(void *self) { (void)self; }
+
+const exec_backend exec_kernel_opt = {"kernel_opt", true, open_nothing, run_kernel_opt, close_nothing};
 
 static void close_device(void *self) { ((un__device *)self)->vt->destroy(self); }
 

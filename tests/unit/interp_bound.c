@@ -1,4 +1,5 @@
-/* Error bounds: exact work has none, other orders of summation and contracted products stay inside, and they stay small. */
+/* Error bounds: exact work has none, other orders of summation and contracted products stay inside, and they stay
+ * small. */
 #include <criterion/criterion.h>
 #include <math.h>
 
@@ -44,7 +45,10 @@ static void fill(void) {
   }
 }
 
-typedef struct result { un__itensor value; double *bound; } result;
+typedef struct result {
+  un__itensor value;
+  double *bound;
+} result;
 
 static result run(const un_uop *root) {
   un__itensor in[2] = {{.dtype = UN__DT(UN_F32), .rank = 1, .dim = {N}, .data = data},

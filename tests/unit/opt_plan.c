@@ -190,10 +190,10 @@ Test(opt, why_matmul) {
       &k, un__target_generic(), UN__LIC_PRECISE,
       "lanes: range 1 of the store nest, 8 lanes of 4 bytes: 2 accesses in order, 0 one by one; work 537001984 against "
       "1754267648\n"
-      "reuse: 4 values of range 0 side by side: 1 loads shared, 16 vector registers\n"
+      "reuse: 6 values of range 0 side by side: 1 loads shared, 16 vector registers\n"
       "reuse: 2 vectors of range 1 side by side: one broadcast feeds them all\n"
-      "tiles: 8 blocks of range 0 inside range 1: its panel of 4194304 bytes is more than half of L2 (524288 bytes)\n"
-      "threads: 8 tasks of range 0: work 4296015872, 2 threads\n");
+      "tiles: 9 blocks of range 0 inside range 1: its panel of 4194304 bytes is more than half of L2 (524288 bytes)\n"
+      "threads: 8 tasks of range 1: work 4296015872, 2 threads\n");
 }
 
 Test(opt, why_matmul_wide_vectors) {
@@ -244,7 +244,7 @@ Test(opt, why_column_sum) {
   check_why(&k, un__target_generic(), UN__LIC_PRECISE,
             "lanes: range 0 of the store nest, 8 lanes of 4 bytes: 2 accesses in order, 0 one by one; work 262656 "
             "against 1478656\n"
-            "reuse: 4 vectors of range 0 side by side: independent accumulators, whole cache lines\n"
+            "reuse: 8 vectors of range 0 side by side: independent accumulators, long runs of every row\n"
             "threads: 8 tasks of range 0: work 2101248, 2 threads\n");
 }
 

@@ -130,8 +130,10 @@ static void attributes(un__gen *g, const un__ex *e, const un__oprow *row, const 
   bool checked = false;
   *at = "NULL", *n = "0";
   for (uint32_t i = 0; i < e->attrs.n; i++) {
-    un__pat_ak ak = row->attr[i].kind;
-    if (ak == UN__PAK_INTS || ak == UN__PAK_NAME) {
+    uint32_t last = un__optab_nattr(row) - 1;
+    un__pat_ak ak = row->attr[i < last ? i : last].kind;
+    bool literal = e->attrs.at[i]->kind == UN__EX_INT || un__infer_kind(g->in, e->attrs.at[i]) == UN__K_INT;
+    if (ak == UN__PAK_NAME || (ak == UN__PAK_INTS && !literal)) {
       rest = un__gen_ints(g, e->attrs.at[i]);
     } else {
       const char *w = attr_word(g, e->attrs.at[i], ak, &checked);

@@ -1,8 +1,8 @@
 /* digits.c - trains a classifier of handwritten digits (data/digits.csv.gz) and says how good it is.
  *
- * A network with one hidden layer: 64 pixels, HIDDEN rectified units, softmax over 10 classes. Gradients are written out
- * by hand with the tensor API; gradient descent with momentum over all rows at once. The last 360 rows are held out and
- * looked at once, at the end; the learning rate is chosen on training rows only. Training rows are also shown moved
+ * A network with one hidden layer: 64 pixels, HIDDEN rectified units, softmax over 10 classes. Gradients are written
+ * out by hand with the tensor API; gradient descent with momentum over all rows at once. The last 360 rows are held out
+ * and looked at once, at the end; the learning rate is chosen on training rows only. Training rows are also shown moved
  * by one pixel in each direction.
  *
  *     digits [--device=NAME] [--kernels] [FILE]
@@ -134,10 +134,13 @@ static un_status step(un_ctx *cx, net *n, set s, un_tensor *rate) {
     un_assign(n->p[i], un_add(n->p[i], next[i]));
     un_assign(n->v[i], next[i]);
   }
-  return un_realize(cx, 2 * PARAMS, (un_tensor *[]){n->p[0], n->p[1], n->p[2], n->p[3], n->v[0], n->v[1], n->v[2], n->v[3]});
+  return un_realize(cx, 2 * PARAMS,
+                    (un_tensor *[]){n->p[0], n->p[1], n->p[2], n->p[3], n->v[0], n->v[1], n->v[2], n->v[3]});
 }
 
-static un_tensor *prediction(const net *n, un_tensor *x) { return un_argmax(logits(n, un_relu(hidden(n, x))), -1, false); }
+static un_tensor *prediction(const net *n, un_tensor *x) {
+  return un_argmax(logits(n, un_relu(hidden(n, x))), -1, false);
+}
 
 /* The share of rows whose class is found; negative after an error. */
 static double accuracy(const net *n, set s) {
@@ -220,7 +223,8 @@ int main(int argc, char **argv) {
   un_ctx *cx = NULL;
   un_status status = UN_ERR_IO;
   if (!load(path, &r)) fprintf(stderr, "digits: cannot read rows of digits from %s\n", path);
-  else if ((status = un_ctx_create(&opt, &cx)) != UN_OK) fprintf(stderr, "digits: device %s: %s\n", opt.device, un_status_str(status));
+  else if ((status = un_ctx_create(&opt, &cx)) != UN_OK)
+    fprintf(stderr, "digits: device %s: %s\n", opt.device, un_status_str(status));
   else if ((status = run(cx, &r, kernels)) != UN_OK) fprintf(stderr, "digits: %s\n", un_error(cx));
   un_ctx_destroy(cx);
   free(r.pixels);

@@ -15,8 +15,8 @@ extern "C" {
 
 typedef struct un_ctx un_ctx;
 
-/* docs/dtypes.md, "numerics": precise keeps IEEE results of every op and may contract and reorder reductions; strict may
- * not; fast may do more. */
+/* docs/dtypes.md, "Floats": precise keeps IEEE results of every op and may contract and reorder reductions; strict
+ * may not; fast may do more. */
 typedef enum un_numerics { UN_PRECISE = 0, UN_STRICT = 1, UN_FAST = 2 } un_numerics;
 
 /* Gets a line of text for every error recorded and for every realisation (how many kernels were compiled and run).
@@ -40,9 +40,9 @@ UN_API UN_NODISCARD un_status un_ctx_create(const un_ctx_options *options, UN_GI
 /* Frees the context and every handle of it, kept ones too; using them afterwards is undefined. NULL is allowed. */
 UN_API void un_ctx_destroy(UN_TAKE un_ctx *cx);
 
-/* The first error since creation or un_clear_error: UN_OK and "" when there is none. The text says what was expected and
- * what was given and, where the macros of unir/here.h recorded it, file:line of the caller. Valid until the next call on
- * cx. For NULL: INVALID_ARG. */
+/* The first error since creation or un_clear_error: UN_OK and "" when there is none. The text says what was expected
+ * and what was given and, where the macros of unir/here.h recorded it, file:line of the caller. Valid until the next
+ * call on cx. For NULL: INVALID_ARG. */
 UN_API un_status un_error_status(const un_ctx *cx);
 UN_API UN_KEEP const char *un_error(const un_ctx *cx);
 UN_API void un_clear_error(un_ctx *cx);

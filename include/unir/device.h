@@ -1,7 +1,7 @@
 /* unir/device.h - where things run.
  *
- * A device is named by a string: "cpu" (all processors), "interp" (the reference interpreter), "null" (compiles and runs
- * nothing: for looking at kernels). A context runs everything on one device, chosen when it is created.
+ * A device is named by a string: "cpu" (all processors), "interp" (the reference interpreter), "null" (compiles and
+ * runs nothing: for looking at kernels). A context runs everything on one device, chosen when it is created.
  */
 #ifndef UNIR_DEVICE_H
 #define UNIR_DEVICE_H

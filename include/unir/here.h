@@ -1,9 +1,9 @@
 /* unir/here.h - the caller's file and line, for error texts and for un_origin.
  *
  * Each macro has the name of the function it calls and passes its first argument through un_at (tensors) or un_ctx_at
- * (contexts), which note the place in the context. The call takes the note of its own first argument, so nested calls in
- * whatever order the compiler evaluates them keep their lines. An argument is evaluated once; `&un_add` and `(un_add)(a, b)`
- * are the plain function, without a place.
+ * (contexts), which note the place in the context. The call takes the note of its own first argument, so nested calls
+ * in whatever order the compiler evaluates them keep their lines. An argument is evaluated once; `&un_add` and
+ * `(un_add)(a, b)` are the plain function, without a place.
  *
  * Included by unir/tensor.h; unir/text.h has three of its own. Define UN_NO_HERE before including to have no macros.
  */

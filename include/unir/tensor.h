@@ -72,8 +72,8 @@ UN_API un_tensor *un_keep(UN_KEEP un_tensor *t);
 /* Frees the handle at once, whichever scope it is in. NULL is allowed. The value lives on while others use it. */
 UN_API void un_release(UN_TAKE un_tensor *t);
 
-/* What is known before anything runs. For a NULL tensor: UN_VOID, -1, -1, rank UN_DIMS_BAD, NULL. un_dim counts axes like
- * everything here; an axis that does not exist gives -1. */
+/* What is known before anything runs. For a NULL tensor: UN_VOID, -1, -1, rank UN_DIMS_BAD, NULL. un_dim counts axes
+ * like everything here; an axis that does not exist gives -1. */
 UN_API un_dtype un_dtype_of(const un_tensor *t);
 UN_API int un_rank(const un_tensor *t);
 UN_API int64_t un_dim(const un_tensor *t, int axis);
@@ -83,9 +83,8 @@ UN_API UN_KEEP un_ctx *un_ctx_of(const un_tensor *t);
 
 /* ---- create ---------------------------------------------------------------------------------------------- */
 
-/* Row-major elements in the host's byte order, copied. data may be NULL when there are no elements. A byte of bool that is
- * not 0 counts as true; in un_wrap_data it must be 1.
- * Errors: INVALID_ARG (data is NULL), NOMEM, DEVICE. */
+/* Row-major elements in the host's byte order, copied. data may be NULL when there are no elements. A byte of bool that
+ * is not 0 counts as true; in un_wrap_data it must be 1. Errors: INVALID_ARG (data is NULL), NOMEM, DEVICE. */
 UN_API un_tensor *un_from_data(un_ctx *cx, un_dtype dtype, un_dims shape, const void *data);
 
 /* The same without a copy: the memory is the caller's and must stay, unchanged, until the context is destroyed or every
@@ -106,9 +105,9 @@ UN_API un_tensor *un_scalar(un_ctx *cx, un_dtype dtype, double value);
  * f32 for a fraction beside integers. Errors: DTYPE (an integer that the dtype of x cannot hold). */
 UN_API un_tensor *un_scalar_like(un_tensor *x, double value);
 
-/* start, start + step, ... before stop: ceil((stop - start) / step) elements, none if that is negative. Integer dtypes need
- * integer start and step. Element i is computed as start + i * step. Errors: INVALID_ARG (step is 0, a value is not
- * finite), DTYPE (bool; values that the dtype cannot hold), SHAPE (too many). */
+/* start, start + step, ... before stop: ceil((stop - start) / step) elements, none if that is negative. Integer dtypes
+ * need integer start and step. Element i is computed as start + i * step. Errors: INVALID_ARG (step is 0, a value is
+ * not finite), DTYPE (bool; values that the dtype cannot hold), SHAPE (too many). */
 UN_API un_tensor *un_arange(un_ctx *cx, un_dtype dtype, double start, double stop, double step);
 
 /* (rows, columns) with ones where row == column. */
@@ -136,8 +135,8 @@ UN_API un_tensor *un_round(un_tensor *x);
 /* True where x is NaN. Integers: false. */
 UN_API un_tensor *un_isnan(un_tensor *x);
 
-/* The following take bool and integers as f32. sqrt is correctly rounded; exp, exp2, log, log2 and sin are within 2 ULP in
- * f32. f16 and bf16 in functions composed of several steps are computed in f32 and rounded once. */
+/* The following take bool and integers as f32. sqrt is correctly rounded; exp, exp2, log, log2 and sin are within 2 ULP
+ * in f32. f16 and bf16 in functions composed of several steps are computed in f32 and rounded once. */
 UN_API un_tensor *un_recip(un_tensor *x);      /* 1 / x */
 UN_API un_tensor *un_sqrt(un_tensor *x);
 UN_API un_tensor *un_rsqrt(un_tensor *x);      /* 1 / sqrt(x) */
@@ -181,8 +180,8 @@ UN_API un_tensor *un_minimum(un_tensor *a, un_tensor *b);
 UN_API un_tensor *un_and(un_tensor *a, un_tensor *b);
 UN_API un_tensor *un_or(un_tensor *a, un_tensor *b);
 UN_API un_tensor *un_xor(un_tensor *a, un_tensor *b);
-/* a << b and a >> b (arithmetic on signed); a count outside [0, bits) shifts everything out. The count takes the dtype of
- * a. Errors: DTYPE (bool, floats). */
+/* a << b and a >> b (arithmetic on signed); a count outside [0, bits) shifts everything out. The count takes the dtype
+ * of a. Errors: DTYPE (bool, floats). */
 UN_API un_tensor *un_shl(un_tensor *a, un_tensor *b);
 UN_API un_tensor *un_shr(un_tensor *a, un_tensor *b);
 /* Comparisons: bool. NaN is unequal to everything and not in any order. */
@@ -241,7 +240,8 @@ UN_API un_tensor *un_permute(un_tensor *x, un_dims order);
 UN_API un_tensor *un_transpose(un_tensor *x, int axis0, int axis1);
 /* Broadcasts x to `shape`; -1 keeps an axis as it is. */
 UN_API un_tensor *un_expand(un_tensor *x, un_dims shape);
-/* before[i] and after[i] elements of `value` around axis i; both lists have rank entries >= 0. un_pad puts zeros (false). */
+/* before[i] and after[i] elements of `value` around axis i; both lists have rank entries >= 0. un_pad puts zeros
+ * (false). */
 UN_API un_tensor *un_pad(un_tensor *x, un_dims before, un_dims after);
 UN_API un_tensor *un_pad_value(un_tensor *x, un_dims before, un_dims after, double value);
 /* The box begin[i] <= index < end[i]. */
@@ -261,8 +261,9 @@ UN_API un_tensor *un_stack(un_ctx *cx, size_t n, un_tensor *const *parts, int ax
 
 /* ---- reductions: over the listed axes, or un_every_axis() ------------------------------------------------ */
 
-/* keepdim leaves the reduced axes in place with size 1. Sum and product of bool, i8 and i16 are i32, of u8 and u16 u32; f16 and
- * bf16 are accumulated in f32. The sum of nothing is 0, the product 1. The order of combination is free (precise). */
+/* keepdim leaves the reduced axes in place with size 1. Sum and product of bool, i8 and i16 are i32, of u8 and u16 u32;
+ * f16 and bf16 are accumulated in f32. The sum of nothing is 0, the product 1. The order of combination is free
+ * (precise). */
 UN_API un_tensor *un_sum(un_tensor *x, un_dims axes, bool keepdim);
 UN_API un_tensor *un_prod(un_tensor *x, un_dims axes, bool keepdim);
 /* The extremes; NaN if any is NaN. Errors: SHAPE (of no elements). */
@@ -284,9 +285,9 @@ UN_API un_tensor *un_argmin(un_tensor *x, int axis, bool keepdim);
 
 /* ---- products and layers --------------------------------------------------------------------------------- */
 
-/* NumPy's matmul: (.., m, k) x (.., k, n) -> (.., m, n), leading axes broadcast; a 1-D operand is a row on the left, a column on
- * the right, and its axis is dropped. The result dtype is that of un_sum over the promoted products; f16 and bf16 are
- * multiplied and accumulated in f32. Errors: SHAPE (rank 0, inner dims differ). */
+/* NumPy's matmul: (.., m, k) x (.., k, n) -> (.., m, n), leading axes broadcast; a 1-D operand is a row on the left, a
+ * column on the right, and its axis is dropped. The result dtype is that of un_sum over the promoted products; f16 and
+ * bf16 are multiplied and accumulated in f32. Errors: SHAPE (rank 0, inner dims differ). */
 UN_API un_tensor *un_matmul(un_tensor *a, un_tensor *b);
 
 /* e / sum(e) with e = exp(x - max x), on one axis; integers as f32. A slice of -inf only gives NaN. */

@@ -1,7 +1,8 @@
 /* unir/text.h - look at what will run, at any stage, as a tree for people or as `.un` text.
  *
- * `what` says for each tensor: its expression (UN_STAGE_TENSOR), or what its realisation would run, down to the assembly.
- * Nothing is run and the tensor stays lazy. Stages SOURCE and ASM have one form only; ASM may be UNSUPPORTED on a device.
+ * `what` says for each tensor: its expression (UN_STAGE_TENSOR), or what its realisation would run, down to the
+ * assembly. Nothing is run and the tensor stays lazy. Stages SOURCE and ASM have one form only; ASM may be UNSUPPORTED
+ * on a device.
  */
 #ifndef UNIR_TEXT_H
 #define UNIR_TEXT_H

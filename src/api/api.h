@@ -8,12 +8,12 @@
  *     }
  *
  * Opening checks the handles, takes the note that un_at left, and enters the session, so that no node seen inside is
- * freed. Closing makes the handle (which pins the node and goes into the innermost scope), completes the error text with
- * the caller's line, and leaves the session.
+ * freed. Closing makes the handle (which pins the node and goes into the innermost scope), completes the error text
+ * with the caller's line, and leaves the session.
  *
  * Invariants: a handle is in exactly one list, that of a scope or ctx->kept; it pins its node once; nodes reached from
- * handles only are safe outside calls. ctx->err is the failure of the running call, empty when it opens; ctx->first is the
- * one that un_error shows.
+ * handles only are safe outside calls. ctx->err is the failure of the running call, empty when it opens; ctx->first is
+ * the one that un_error shows.
  */
 #ifndef UN_API_API_H
 #define UN_API_API_H

@@ -48,7 +48,8 @@ static const un_uop *new_buffer(un__call *c, un_dtype dtype, const un_dims *shap
   for (int i = 0; i < shape->rank; i++)
     if (!(dim[i] = un__idx(c->g, shape->dim[i]))) return NULL;
   *out_serial = un__world_next_serial(c->cx->world);
-  return un__uop(c->g, UN__OP_BUFFER, UN__DT(dtype), dim, (uint32_t)shape->rank, (int64_t[]){*out_serial, c->cx->device}, 2);
+  return un__uop(c->g, UN__OP_BUFFER, UN__DT(dtype), dim, (uint32_t)shape->rank,
+                 (int64_t[]){*out_serial, c->cx->device}, 2);
 }
 
 /* Every byte of a stored bool is 0 or 1. */

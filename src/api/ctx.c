@@ -40,7 +40,8 @@ static void pop_scope(un_ctx *cx) {
 }
 
 static un_status start(un_ctx *cx, const un_ctx_options *opt) {
-  static const uint32_t licences[] = {[UN_PRECISE] = UN__LIC_PRECISE, [UN_STRICT] = UN__LIC_STRICT, [UN_FAST] = UN__LIC_FAST};
+  static const uint32_t licences[] = {
+      [UN_PRECISE] = UN__LIC_PRECISE, [UN_STRICT] = UN__LIC_STRICT, [UN_FAST] = UN__LIC_FAST};
   cx->licences = licences[opt->numerics];
   cx->err.log = (un__log){opt->log, opt->log_data};
   un__link_init(&cx->kept);
@@ -111,7 +112,8 @@ un_status un_scope_pop(un_ctx *cx) {
 /* ---- statistics ---- */
 
 un_status un_get_stats(un_ctx *cx, un_stats *out) {
-  if (!cx || !out || out->struct_size < sizeof out->struct_size || out->struct_size > sizeof *out) return UN_ERR_INVALID_ARG;
+  if (!cx || !out || out->struct_size < sizeof out->struct_size || out->struct_size > sizeof *out)
+    return UN_ERR_INVALID_ARG;
   un__engine_stats e = un__engine_stats_of(cx->engine);
   un_stats s = {.struct_size = out->struct_size,
                 .live_nodes = un__world_live_nodes(cx->world),

@@ -116,7 +116,9 @@ static un_tensor *join(const char *what, join_fn f, un_ctx *cx, size_t n, un_ten
   return un__api_close(&c, r);
 }
 
-un_tensor *un_cat(un_ctx *cx, size_t n, un_tensor *const *parts, int axis) { return join("cat", un__tensor_cat, cx, n, parts, axis); }
+un_tensor *un_cat(un_ctx *cx, size_t n, un_tensor *const *parts, int axis) {
+  return join("cat", un__tensor_cat, cx, n, parts, axis);
+}
 un_tensor *un_stack(un_ctx *cx, size_t n, un_tensor *const *parts, int axis) {
   return join("stack", un__tensor_stack, cx, n, parts, axis);
 }

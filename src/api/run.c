@@ -36,8 +36,8 @@ static un_status run(un__call *c, job *j) {
   un_ctx *cx = c->cx;
   un__engine_stats before = un__engine_stats_of(cx->engine);
   un__session_leave(cx->session);
-  un_status status = un__engine_realize(cx->engine, cx->session, j->nodes.at, (uint32_t)j->nodes.n, cx->device, cx->licences,
-                                        j->results.at, &cx->err);
+  un_status status = un__engine_realize(cx->engine, cx->session, j->nodes.at, (uint32_t)j->nodes.n, cx->device,
+                                        cx->licences, j->results.at, &cx->err);
   un__session_enter(cx->session);
   if (status != UN_OK) return status;
   log_run(c, j->nodes.n, before);
@@ -90,7 +90,8 @@ un_status un_read(un_tensor *t, void *dst, size_t size) {
   un__call c;
   if (!un__api_open(&c, "read", &t, 1)) return UN_ERR_INVALID_ARG;
   size_t want = (size_t)un_numel(t) * un_dtype_size(un_dtype_of(t));
-  if (size != want) un__fail(&c.cx->err, UN_ERR_INVALID_ARG, "read: expected room for exactly %zu bytes, got %zu", want, size);
+  if (size != want)
+    un__fail(&c.cx->err, UN_ERR_INVALID_ARG, "read: expected room for exactly %zu bytes, got %zu", want, size);
   else if (!dst && size) un__fail(&c.cx->err, UN_ERR_INVALID_ARG, "read: expected room for %zu bytes, got NULL", size);
   else read_into(&c, t, dst, size);
   return un__api_close_status(&c);
@@ -129,7 +130,8 @@ static un_status show(un__call *c, const un_tensor *t, un_stage stage, un_form f
   if (!ws) return un__fail(&cx->err, UN_ERR_NOMEM, "%s: no memory for a workspace", c->what);
   const un_uop *root = un__import(ws, t->node, NULL);
   if (root && stage != UN_STAGE_TENSOR) root = un__sink(ws, &root, 1);
-  un__show_options opt = {.stage = shows[stage], .text = form == UN_FORM_TEXT, .device = cx->device, .licences = cx->licences};
+  un__show_options opt = {
+      .stage = shows[stage], .text = form == UN_FORM_TEXT, .device = cx->device, .licences = cx->licences};
   un_status status = root ? un__engine_show(cx->engine, ws, root, &opt, out, &cx->err) : cx->err.status;
   if (status == UN_OK && out->failed) status = un__fail(&cx->err, UN_ERR_NOMEM, "%s: no memory for the text", c->what);
   un__workspace_destroy(ws);
@@ -141,15 +143,20 @@ static un_status print(const char *what, un_tensor *t, un_stage stage, un_form f
   if (!un__api_open(&c, what, &t, 1)) return UN_ERR_INVALID_ARG;
   un__strbuf text;
   un__sb_init(&text);
-  un_status status = out ? show(&c, t, stage, form, &text) : un__fail(&c.cx->err, UN_ERR_INVALID_ARG, "%s: out is NULL", what);
+  un_status status =
+      out ? show(&c, t, stage, form, &text) : un__fail(&c.cx->err, UN_ERR_INVALID_ARG, "%s: out is NULL", what);
   if (status == UN_OK && fwrite(un__sb_str(&text), 1, text.n, out) != text.n)
     status = un__fail(&c.cx->err, UN_ERR_IO, "%s: writing %zu bytes failed", what, text.n);
   un__sb_finish(&text);
   return un__api_close_status(&c);
 }
 
-un_status un_print_tree(un_tensor *t, un_stage stage, FILE *out) { return print("print_tree", t, stage, UN_FORM_TREE, out); }
-un_status un_print_text(un_tensor *t, un_stage stage, FILE *out) { return print("print_text", t, stage, UN_FORM_TEXT, out); }
+un_status un_print_tree(un_tensor *t, un_stage stage, FILE *out) {
+  return print("print_tree", t, stage, UN_FORM_TREE, out);
+}
+un_status un_print_text(un_tensor *t, un_stage stage, FILE *out) {
+  return print("print_text", t, stage, UN_FORM_TEXT, out);
+}
 
 char *un_to_text(un_tensor *t, un_stage stage, un_form form) {
   un__call c;

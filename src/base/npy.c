@@ -4,17 +4,21 @@
 #include <string.h>
 
 /* What NumPy calls our dtypes. One row a dtype; `|` and `<` mean the same for single bytes. */
-typedef struct name_of { un_dtype dtype; const char *descr; uint8_t size; } name_of;
+typedef struct name_of {
+  un_dtype dtype;
+  const char *descr;
+  uint8_t size;
+} name_of;
 
 static const name_of names[] = {
-  {UN_BOOL, "|b1", 1}, {UN_I8, "|i1", 1}, {UN_U8, "|u1", 1},  {UN_I16, "<i2", 2}, {UN_U16, "<u2", 2},  {UN_I32, "<i4", 4},
-  {UN_U32, "<u4", 4},  {UN_I64, "<i8", 8}, {UN_U64, "<u8", 8}, {UN_F16, "<f2", 2}, {UN_BF16, "<V2", 2}, {UN_F32, "<f4", 4},
-  {UN_F64, "<f8", 8},
+    {UN_BOOL, "|b1", 1}, {UN_I8, "|i1", 1},  {UN_U8, "|u1", 1},  {UN_I16, "<i2", 2}, {UN_U16, "<u2", 2},
+    {UN_I32, "<i4", 4},  {UN_U32, "<u4", 4}, {UN_I64, "<i8", 8}, {UN_U64, "<u8", 8}, {UN_F16, "<f2", 2},
+    {UN_BF16, "<V2", 2}, {UN_F32, "<f4", 4}, {UN_F64, "<f8", 8},
 };
 enum { NAMES = sizeof names / sizeof *names };
 
 static const char magic[6] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
-enum { PREFIX = 8, ALIGN = 64 };       /* magic and version; the data of files we write begins at a multiple of ALIGN */
+enum { PREFIX = 8, ALIGN = 64 }; /* magic and version; the data of files we write begins at a multiple of ALIGN */
 
 /* ---- the header: a Python dict of three entries ---- */
 
@@ -51,12 +55,15 @@ static bool take_string(reader *r, const char **out, size_t *out_n) {
   return true;
 }
 
-static bool is_word(const char *text, size_t n, const char *word) { return strlen(word) == n && memcmp(text, word, n) == 0; }
+static bool is_word(const char *text, size_t n, const char *word) {
+  return strlen(word) == n && memcmp(text, word, n) == 0;
+}
 
 static const name_of *find_name(const char *text, size_t n) {
   for (size_t i = 0; i < NAMES; i++) {
     const char *d = names[i].descr;
-    bool order = n == 3 && (text[0] == d[0] || ((names[i].size == 1 || d[1] == 'V') && (text[0] == '<' || text[0] == '|')));
+    bool order =
+        n == 3 && (text[0] == d[0] || ((names[i].size == 1 || d[1] == 'V') && (text[0] == '<' || text[0] == '|')));
     if (order && memcmp(text + 1, d + 1, 2) == 0) return &names[i];
   }
   return NULL;
@@ -65,8 +72,7 @@ static const name_of *find_name(const char *text, size_t n) {
 static un_status read_descr(reader *r, un__npy *out) {
   const char *text;
   size_t n;
-  if (take(r, '['))
-    return un__fail(r->err, UN_ERR_UNSUPPORTED, "%s: structured dtypes are not supported", r->name);
+  if (take(r, '[')) return un__fail(r->err, UN_ERR_UNSUPPORTED, "%s: structured dtypes are not supported", r->name);
   if (!take_string(r, &text, &n)) return bad(r, "descr is no string");
   const name_of *found = find_name(text, n);
   if (found) {
@@ -74,7 +80,8 @@ static un_status read_descr(reader *r, un__npy *out) {
     return UN_OK;
   }
   const char *hint = n > 0 && text[0] == '>' ? "; save it little-endian" : "";
-  return un__fail(r->err, UN_ERR_UNSUPPORTED, "%s: dtype '%.*s' is not supported%s", r->name, n < 32 ? (int)n : 32, text, hint);
+  return un__fail(r->err, UN_ERR_UNSUPPORTED, "%s: dtype '%.*s' is not supported%s", r->name, n < 32 ? (int)n : 32,
+                  text, hint);
 }
 
 static un_status read_order(reader *r, un__npy *out) {
@@ -100,7 +107,7 @@ static un_status read_dim(reader *r, un__npy *out) {
     r->at++;
   }
   if (r->at == first) return bad(r, "shape holds something that is no size");
-  if (r->at < r->end && *r->at == 'L') r->at++;       /* Python 2 wrote long integers like that */
+  if (r->at < r->end && *r->at == 'L') r->at++; /* Python 2 wrote long integers like that */
   if (out->rank == UN__NPY_MAX_RANK)
     return un__fail(r->err, UN_ERR_UNSUPPORTED, "%s: more than %d axes", r->name, UN__NPY_MAX_RANK);
   out->dim[out->rank++] = v;
@@ -119,7 +126,10 @@ static un_status read_shape(reader *r, un__npy *out) {
   return UN_OK;
 }
 
-typedef struct entry { const char *key; un_status (*read)(reader *r, un__npy *out); } entry;
+typedef struct entry {
+  const char *key;
+  un_status (*read)(reader *r, un__npy *out);
+} entry;
 
 static const entry entries[] = {{"descr", read_descr}, {"fortran_order", read_order}, {"shape", read_shape}};
 enum { ENTRIES = sizeof entries / sizeof *entries };
@@ -197,8 +207,8 @@ un_status un__npy_parse(const char *name, const void *bytes, size_t size, un__np
   UN__TRY(read_dict(&r, out));
   if (!array_size(out->dtype, out->rank, out->dim, &out->size)) return bad(&r, "its shape is too large");
   if (out->size != size - data)
-    return un__fail(err, UN_ERR_PARSE, "%s: not a usable .npy file: its header says %zu bytes of data, there are %zu", name,
-                    out->size, size - data);
+    return un__fail(err, UN_ERR_PARSE, "%s: not a usable .npy file: its header says %zu bytes of data, there are %zu",
+                    name, out->size, size - data);
   out->data = (const char *)bytes + data;
   return UN_OK;
 }
@@ -259,16 +269,20 @@ un_status un__npy_load(const char *path, void **out_bytes, un__npy *out, un__err
   fclose(f);
   UN__TRY(st);
   st = un__npy_parse(path, bytes, n, out, err);
-  if (st == UN_OK) *out_bytes = bytes;
-  else un__free(bytes);
+  if (st == UN_OK)
+    *out_bytes = bytes;
+  else
+    un__free(bytes);
   return st;
 }
 
-un_status un__npy_save(const char *path, un_dtype dtype, uint32_t rank, const int64_t *dim, const void *data, un__err *err) {
+un_status un__npy_save(const char *path, un_dtype dtype, uint32_t rank, const int64_t *dim, const void *data,
+                       un__err *err) {
   un__strbuf head = {0};
   size_t size;
   un_status st = un__npy_header(&head, dtype, rank, dim, err);
-  if (st == UN_OK && !array_size(dtype, rank, dim, &size)) st = un__fail(err, UN_ERR_INVALID_ARG, "npy: impossible shape");
+  if (st == UN_OK && !array_size(dtype, rank, dim, &size))
+    st = un__fail(err, UN_ERR_INVALID_ARG, "npy: impossible shape");
   FILE *f = st == UN_OK ? fopen(path, "wb") : NULL;
   if (st == UN_OK) {
     bool ok = f && fwrite(head.at, 1, head.n, f) == head.n && fwrite(data, 1, size, f) == size;

@@ -24,6 +24,10 @@ const un_uop *un__fn_neutral(un__rw *rw, const un_uop *x, int64_t op) {
                                    : un__const_i(rw->g, x->dtype, v.i);
 }
 
+const un_uop *un__fn_combined(un__rw *rw, int64_t op, const un_uop *a, const un_uop *b) {
+  return un__binary(rw->g, (un__op)op, a, b);
+}
+
 /* ---- groups: nodes that close the same ranges ---- */
 
 typedef struct group {

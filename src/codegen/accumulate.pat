@@ -5,21 +5,21 @@ extern pred ready(n: node)
 extern fn   accumulator(n: node): node
 extern fn   neutral(x: node, op: int): node
 
-opset Combine = ADD | MUL | MAX | MIN | AND | OR | XOR
+extern fn   combined(op: int, a: node, b: node): node
 
 ruleset accumulate ctx un__accumulation {
   /// The accumulator starts as the neutral element, before the loop; each iteration combines one element into it; after
   /// the loop it is the result. AFTER puts each access where it belongs: the read in the loop after the start (and
   /// inside the ranges), the read of the result after the loop.
   @proof(fuzz)
-  for op in Combine {
-    rule accumulate: REDUCE<op>(x, *r) if ready(root) => LOAD(INDEX(AFTER(accumulator(root), END(
-        STORE(INDEX(accumulator(root), 0:index):dtype(accumulator(root)),
-          op(LOAD(INDEX(AFTER(accumulator(root), STORE(INDEX(accumulator(root), 0:index):dtype(accumulator(root)), neutral(x, op)), *r),
-                        0:index):dtype(accumulator(root))):dtype(x),
-             x)),
-        *r)), 0:index):dtype(accumulator(root)))
-  }
+  rule accumulate: REDUCE<op>(x, *r) if ready(root) => LOAD(INDEX(AFTER(accumulator(root), END(
+      STORE(INDEX(accumulator(root), 0:index):dtype(accumulator(root)),
+        combined(op,
+          LOAD(INDEX(AFTER(accumulator(root),
+              STORE(INDEX(accumulator(root), 0:index):dtype(accumulator(root)), neutral(x, op)), *r),
+            0:index):dtype(accumulator(root))):dtype(x),
+          x)),
+      *r)), 0:index):dtype(accumulator(root)))
 }
 
 stage accumulate { use accumulate walk once fuel 4 }

@@ -8,7 +8,17 @@
 /* `kernel` is a SINK at stage kernel, optimised. Returns a LINEAR at stage linear (docs/stages.md); NULL on failure. */
 const un_uop *un__lower(un__graph *ws, const un_uop *kernel, const un__target *t, uint32_t licences);
 
-/* Facts about a linear kernel that the engine needs for its artifact. */
+/* The steps of un__lower, in order, by name. Each takes what the one before gave. */
+typedef struct un__codegen_pass {
+  const char *name;
+  const un_uop *(*fn)(un__graph *ws, const un_uop *n, const un__target *t, uint32_t licences);
+  const char *doc;
+} un__codegen_pass;
+extern const un__codegen_pass un__codegen_passes[];
+extern const size_t un__codegen_npasses;
+
+/* Facts about a linear kernel that the engine needs for its artifact. nvars counts the VARs in order of listing; tasks
+ * is the product of the SPECIALs' sizes, -1 when that is not a known number. */
 typedef struct un__linear_facts { uint32_t nargs, nvars; int64_t tasks; } un__linear_facts;
 un__linear_facts un__linear_facts_of(const un_uop *linear);
 

@@ -95,13 +95,13 @@ ruleset decompose_f32 {
     let b0 = LT(a, 0x1.0p53)
     let b1 = LT(a, 0x1.0p82)
     let b2 = LT(a, 0x1.0p111)
-    let p0 = 0x1.45f306cp-2:dtype(d)
-    let p1 = 0x1.c9c882ap-30:dtype(d)
-    let p2 = 0x1.4fe13aap-60:dtype(d)
-    let p3 = 0x1.e8fa9a6p-88:dtype(d)
-    let p4 = 0x1.dc0db62p-117:dtype(d)
-    let p5 = 0x1.2b32788p-146:dtype(d)
-    let p6 = 0x1.c820ff8p-176:dtype(d)
+    let p0 = (#0x1.45f306cp-2):dtype(d)
+    let p1 = (#0x1.c9c882ap-30):dtype(d)
+    let p2 = (#0x1.4fe13aap-60):dtype(d)
+    let p3 = (#0x1.e8fa9a6p-88):dtype(d)
+    let p4 = (#0x1.dc0db62p-117):dtype(d)
+    let p5 = (#0x1.2b32788p-146):dtype(d)
+    let p6 = (#0x1.c820ff8p-176):dtype(d)
     let t0 = d * by_size(b0, b1, b2, p0, p1, p2, p3)
     let t1 = d * by_size(b0, b1, b2, p1, p2, p3, p4)
     let rest = d * by_size(b0, b1, b2, p2, p3, p4, p5) + d * by_size(b0, b1, b2, p3, p4, p5, p6)
@@ -115,7 +115,7 @@ ruleset decompose_f32 {
     => CAST<f32>(sin_poly_short(r, r * r) * (1.0 - odd * 2.0))
 }
 
-stage un_decompose {
+stage decompose {
   use decompose_f32, decompose_f64, decompose_pow, decompose_random, fold
   walk post  fuel 64
 }

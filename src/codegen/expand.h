@@ -60,5 +60,6 @@ typedef struct un__accumulation {
 bool un__pred_ready(un__rw *rw, const un_uop *reduce);
 const un_uop *un__fn_accumulator(un__rw *rw, const un_uop *reduce);
 const un_uop *un__fn_neutral(un__rw *rw, const un_uop *x, int64_t op);
+const un_uop *un__fn_combined(un__rw *rw, int64_t op, const un_uop *a, const un_uop *b);
 
 #endif

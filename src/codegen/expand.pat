@@ -38,23 +38,23 @@ ruleset expand_tiles ctx un__expansion {
 
   /// A tile of stores: the stores of every copy.
   @proof(fuzz)
-  rule tile_stores: END(t, *r) if tiled(root) && len(loops(root)) > 0 => END(GROUP(*copies(root)), *loops(root))
+  rule tile_stores: END(_, ..) if tiled(root) && len(loops(root)) > 0 => END(GROUP(*copies(root)), *loops(root))
 
   /// The same when no loop is left.
   @proof(fuzz)
-  rule tile_all_stores: END(t, *r) if tiled(root) && len(loops(root)) == 0 => GROUP(*copies(root))
+  rule tile_all_stores: END(_, ..) if tiled(root) && len(loops(root)) == 0 => GROUP(*copies(root))
 
   /// An unrolled reduction without a loop is an expression.
   @proof(fuzz)
-  rule tile_whole_sum: REDUCE<op>(x, *r) if tiled(root) && len(loops(root)) == 0 => joined(copies(root), op)
+  rule tile_whole_sum: REDUCE<op>(_, ..) if tiled(root) && len(loops(root)) == 0 => joined(copies(root), op)
 
   /// Copies with an accumulator each: none waits for another. They share one loop and are combined after it.
   @proof(fuzz)
-  rule tile_sums_apart: REDUCE<op>(x, *r) if tiled(root) && len(loops(root)) > 0 && apart(root) => joined(sums(root), op)
+  rule tile_sums_apart: REDUCE<op>(_, ..) if tiled(root) && len(loops(root)) > 0 && apart(root) => joined(sums(root), op)
 
   /// Where registers are short the copies are combined inside the loop.
   @proof(fuzz)
-  rule tile_sums_inside: REDUCE<op>(x, *r) if tiled(root) && len(loops(root)) > 0 && !apart(root)
+  rule tile_sums_inside: REDUCE<op>(_, ..) if tiled(root) && len(loops(root)) > 0 && !apart(root)
     => REDUCE<op>(joined(copies(root), op), *loops(root))
 }
 
@@ -65,7 +65,7 @@ ruleset expand_lanes ctx un__expansion {
 
   /// The same when it was the only loop.
   @proof(fuzz)
-  rule lane_only_stores: END(t, _) if laned(root) => t
+  rule lane_only_stores: END(t:void, _) if laned(root) => t
 
   /// Combining over the lane alone is horizontal.
   @proof(fuzz)
@@ -73,21 +73,21 @@ ruleset expand_lanes ctx un__expansion {
 
   /// Elements in order: one vector load.
   @proof(fuzz)
-  rule load_vector: LOAD(INDEX(p, ..)) if consecutive(root)
+  rule load_vector: LOAD(INDEX(_, ..)) if consecutive(root)
     => spread(LOAD(address(root)):with_lanes(dtype(root), lanes(root)), root)
 
   /// Any other order: a load for each lane.
   @proof(fuzz)
-  rule load_each: LOAD(INDEX(p, ..)) if moves(root) && !consecutive(root)
+  rule load_each: LOAD(INDEX(_, ..)) if moves(root) && !consecutive(root)
     => spread(VECTORIZE(*each(root)):with_lanes(dtype(root), lanes(root)), root)
 
   /// Elements in order: one vector store.
   @proof(fuzz)
-  rule store_vector: STORE(INDEX(p, ..), v) if consecutive(root) => STORE(address(root), gathered(v, root))
+  rule store_vector: STORE(INDEX(_, ..), v) if consecutive(root) => STORE(address(root), gathered(v, root))
 
   /// Any other order: a store for each lane.
   @proof(fuzz)
-  rule store_each: STORE(INDEX(p, ..), v) if moves(root) && !consecutive(root) => GROUP(*each(root))
+  rule store_each: STORE(INDEX(_, ..), _) if moves(root) && !consecutive(root) => GROUP(*each(root))
 }
 
 ruleset expand_values ctx un__expansion {
@@ -104,11 +104,11 @@ ruleset expand_values ctx un__expansion {
 
   /// A loop around lanes accumulates vectors.
   @proof(fuzz)
-  rule sum_of_lanes: REDUCE<op>(UNROLL<a>(v), *r) => UNROLL<a>(REDUCE<op>(v, *r))
+  rule sum_of_lanes: REDUCE<op>(UNROLL<a>(v:bool|int|float|index), *r) => UNROLL<a>(REDUCE<op>(v, *r))
 
   /// Taking together what was spread out.
   @proof(fuzz)
-  rule gather_spread: CONTRACT<a>(UNROLL<a>(v)) ~> v
+  rule gather_spread: CONTRACT<a>(UNROLL<a>(v:'T)):'T ~> v
 
   /// A value that is the same in every lane.
   @proof(fuzz)
@@ -116,7 +116,7 @@ ruleset expand_values ctx un__expansion {
 
   /// One lane of a splat.
   @proof(fuzz)
-  rule lane_of_splat: GEP<_>(VECTORIZE(x)):scalar ~> x
+  rule lane_of_splat: GEP<_>(VECTORIZE(x:'T)):'T ~> x
 }
 
 stage expand_tiles { use expand_tiles walk post fuel 64 }

@@ -10,13 +10,15 @@ include "simplify/fold.pat"
 opset Sums = ADD | SUB | MUL | MAX | MIN | AND | SHL | SHR | TRUNCDIV | TRUNCMOD
 opset Order = LT | NE | EQ
 
-/// The dtype, i32 or i64, in which an op may be computed: its operands and its result (when index) fit it. No match
-/// when there is no proof, or when an operand is not lowered yet.
-extern fn width(x: node): dtype
-/// A lowered index as an integer of that dtype.
-extern fn as_int(x: node, d: dtype): node
-/// x may be used as the address or amount of something: lowered, and of a proven width.
-extern fn as_address(x: node): node
+/// 32 or 64: the width of integer in which an op may be computed, because its index operands and its result fit. No
+/// match without that proof, or when an operand is not lowered yet.
+extern fn width(x: node): int
+/// A lowered index as an integer of that width.
+extern fn as_int(x: node, bits: int): node
+/// A VECTORIZE of lowered indices, likewise.
+extern fn as_lanes(x: node, bits: int): node
+/// A lowered index as a value of another dtype. No match when that is what it is.
+extern fn as_value(x: node, d: dtype): node
 
 ruleset floor_division {
   /// Shifting right is flooring, whatever the sign.
@@ -57,41 +59,44 @@ ruleset index_width ctx un__target {
   for op in Sums {
     @proof(fuzz)
     rule index_op: op(x:index, y)
-      let d = width(root)
-      => CAST(op(as_int(x, d), as_int(y, d))):dtype(x)
+      let w = width(root)
+      => CAST(op(as_int(x, w), as_int(y, w))):dtype(x)
   }
   @proof(fuzz)
   rule index_neg: NEG(x:index)
-    let d = width(root)
-    => CAST(NEG(as_int(x, d))):dtype(x)
+    let w = width(root)
+    => CAST(NEG(as_int(x, w))):dtype(x)
   @proof(fuzz)
   rule index_mulacc: MULACC(x:index, y, z)
-    let d = width(root)
-    => CAST(MULACC(as_int(x, d), as_int(y, d), as_int(z, d))):dtype(x)
+    let w = width(root)
+    => CAST(MULACC(as_int(x, w), as_int(y, w), as_int(z, w))):dtype(x)
   @proof(fuzz)
   rule index_where: WHERE(c, x:index, y)
-    let d = width(root)
-    => CAST(WHERE(c, as_int(x, d), as_int(y, d))):dtype(x)
+    let w = width(root)
+    => CAST(WHERE(c, as_int(x, w), as_int(y, w))):dtype(x)
   for op in Order {
     @proof(fuzz)
     rule index_order: op(x:index, y)
-      let d = width(root)
-      => op(as_int(x, d), as_int(y, d))
+      let w = width(root)
+      => op(as_int(x, w), as_int(y, w))
   }
   @proof(fuzz)
-  rule index_cast: CAST(x:index) if !is_index(root)
-    let d = width(root)
-    => CAST(as_int(x, d)):dtype(root)
+  rule index_value: CAST(x:index) if !is_index(root) => as_value(x, dtype(root))
 
   @proof(fuzz)
-  rule index_splat: VECTORIZE(*xs:index) => {
-    return un__lower_lanes(rw, root, xs);
-  }
+  rule index_vector: VECTORIZE(x:index, ..):index
+    let w = width(root)
+    => CAST(as_lanes(root, w)):dtype(root)
   @proof(fuzz)
-  rule index_lanes: GEP<l>(x:index)
-    let d = width(root)
-    => CAST(GEP<l>(as_int(x, d))):dtype(root)
+  rule index_lanes: GEP<l>(x:index):index
+    let w = width(root)
+    => CAST(GEP<l>(as_int(x, w))):dtype(root)
 
   @proof(fuzz)
-  rule address: INDEX(p, i:index, *gate) => INDEX(p, as_address(i), *gate)
+  rule address: INDEX(p, i:index, *gate)
+    let w = width(i)
+    => INDEX(p, as_int(i, w), *gate)
 }
+
+stage index_division { use floor_division, fold  walk post  fuel 64 }
+stage index_width { use index_width, fold  walk post  fuel 64 }

@@ -28,16 +28,16 @@ fn odd_f64(x: node): node = CAST<f64>((x >> 12) | CAST(NE(x & 4095, 0)):dtype(x)
 /// bits of the float whose last bit weighs as much as the smallest number of the format; rebias: the difference of the
 /// exponents' biases, in place; least: the bits of the smallest normal number.
 fn round_normal(a: node, shift: int, rebias: int): node = ((a + #((1 << (shift - 1)) - 1) + ((a >> #shift) & 1)) >> #shift) - #rebias
-fn round_small(a: node, small: int): node = BITCAST<u32>(BITCAST<f32>(a) + BITCAST<f32>(#small:dtype(a))) - #small
+fn round_small(a: node, small: int): node = BITCAST<u32>(BITCAST<f32>(a) + BITCAST<f32>((#small):dtype(a))) - #small
 fn round_bits(a: node, shift: int, rebias: int, least: int, small: int): node =
   WHERE(LT(a, #least), round_small(a, small), round_normal(a, shift, rebias))
 
 fn f16_magnitude(a: node): node =
-  WHERE(LT(#0x7f800000, a), #0x7e00:dtype(a), MIN(round_bits(a, 13, 0x1c000, 0x38800000, 0x3f000000), #0x7c00))
+  WHERE(LT(#0x7f800000, a), (#0x7e00):dtype(a), MIN(round_bits(a, 13, 0x1c000, 0x38800000, 0x3f000000), #0x7c00))
 fn f16_code(u: node): node = CAST<u16>(f16_magnitude(u & 0x7fffffff) | ((u >> 16) & 0x8000))
 
 fn e5m2_magnitude(a: node): node =
-  WHERE(LT(#0x7f800000, a), #0x7e:dtype(a), MIN(round_bits(a, 21, 0x1c0, 0x38800000, 0x43000000), #0x7c))
+  WHERE(LT(#0x7f800000, a), (#0x7e):dtype(a), MIN(round_bits(a, 21, 0x1c0, 0x38800000, 0x43000000), #0x7c))
 fn e5m2_code(u: node): node = CAST<u8>(e5m2_magnitude(u & 0x7fffffff) | ((u >> 24) & 0x80))
 
 /// No infinity: what is too large is NaN, 0x7f.
@@ -53,7 +53,7 @@ fn f16_scaled(m: node): node = BITCAST<u32>(BITCAST<f32>(m << 13) * 0x1.0p112)
 fn f16_value(m: node): node = WHERE(LT(m, #0x7c00), f16_scaled(m), f16_scaled(m) | 0x7f800000)
 fn f16_decoded(u: node): node = BITCAST<f32>(f16_value(u & 0x7fff) | ((u & 0x8000) << 16))
 
-fn e4m3_value(m: node): node = WHERE(EQ(m, #0x7f), #0x7fc00000:dtype(m), BITCAST<u32>(BITCAST<f32>(m << 20) * 0x1.0p120))
+fn e4m3_value(m: node): node = WHERE(EQ(m, #0x7f), (#0x7fc00000):dtype(m), BITCAST<u32>(BITCAST<f32>(m << 20) * 0x1.0p120))
 fn e4m3_decoded(u: node): node = BITCAST<f32>(e4m3_value(u & 0x7f) | ((u & 0x80) << 24))
 
 ruleset narrow ctx un__target {
@@ -73,7 +73,7 @@ ruleset narrow ctx un__target {
     rule narrow_compare: op(x:f16|bf16|f8e4m3|f8e5m2, y) if emulated(x) => op(CAST<f32>(x), CAST<f32>(y))
   }
   @proof(fuzz)
-  rule narrow_lanes: HREDUCE<k>(x:f16|bf16|f8e4m3|f8e5m2) if emulated(x) => CAST(HREDUCE<k>(CAST<f32>(x)):f32):dtype(root)
+  rule narrow_lanes: HREDUCE<k>(x:f16|bf16|f8e4m3|f8e5m2):f16|bf16|f8e4m3|f8e5m2 if emulated(x) => CAST(HREDUCE<k>(CAST<f32>(x)):f32):dtype(root)
 
   /// A choice between bit patterns, which every target has.
   @proof(fuzz)

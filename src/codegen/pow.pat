@@ -37,7 +37,10 @@ fn exp2_short(f: node): node =
 // ---- f64, in pairs of doubles ----
 //
 // A number in two parts (h, l) is h + l with |l| <= ulp(h) / 2. Factors are split by masking, not by multiplying, so that
-// nothing overflows; every partial product is exact, so contraction changes nothing.
+// nothing overflows.
+
+/// A product as it is rounded: its error is about to be computed, so it must not be contracted into the sum beside it.
+fn rounded(x: node): node = BITCAST<f64>(BITCAST<u64>(x))
 
 fn top26(x: node): node = BITCAST<f64>(BITCAST<u64>(x) & 0xfffffffff8000000)
 fn mul_err_split(p: node, ah: node, al: node, bh: node, bl: node): node = (((ah * bh - p) + ah * bl) + al * bh) + al * bl
@@ -80,31 +83,31 @@ ruleset decompose_pow {
     let d = x + 1.0
     let dl = (1.0 - d) + x
     let s = FDIV(f, d)
-    let sd = s * d
+    let sd = rounded(s * d)
     let sl = FDIV(((f - sd) - mul_err(s, d, sd)) - s * dl, d)
     // w + wl = atanh(s) = s + s * z * (1/3 + z * ...)
-    let z = s * s
+    let z = rounded(s * s)
     let zl = mul_err(s, s, z) + s * sl * 2.0
-    let third = 0x1.5555555555555p-2:dtype(a)
-    let t = z * atanh_poly(z)
+    let third = (#0x1.5555555555555p-2):dtype(a)
+    let t = rounded(z * atanh_poly(z))
     let q = third + t
     let ql = add_err(third, t, q) + 0x1.5555555555555p-56
-    let k = z * q
+    let k = rounded(z * q)
     let kl = mul_err(z, q, k) + (z * ql + zl * q)
-    let u = s * k
+    let u = rounded(s * k)
     let ul = mul_err(s, k, u) + (s * kl + sl * k)
     let w = s + u
     let wl = add_err(s, u, w) + (ul + sl)
     // h + l = log2(m) = e + (w + wl) * 2 / ln2
-    let scale = 0x1.71547652b82fep+1:dtype(a)
-    let g = w * scale
+    let scale = (#0x1.71547652b82fep+1):dtype(a)
+    let g = rounded(w * scale)
     let gl = mul_err(w, scale, g) + (w * 0x1.777d0ffda0d24p-55 + wl * scale)
     let h = e + g
     let l = add_err(e, g, h) + gl
     // c + cl = b * log2(m); beyond 2^66 the result is 0, 1 or infinite whatever b is
     let b_low = WHERE(LT(b, -0x1.0p66), -0x1.0p66, b)
     let b_in = WHERE(LT(0x1.0p66, b_low), 0x1.0p66, b_low)
-    let p = b_in * h
+    let p = rounded(b_in * h)
     let p_low = WHERE(LT(p, -1100.0), -1100.0, p)
     let c = WHERE(LT(1100.0, p_low), 1100.0, p_low)
     let cl = WHERE(EQ(c, p), mul_err(b_in, h, p) + b_in * l, 0.0:dtype(a))

@@ -10,7 +10,7 @@
 
 typedef struct interp {
   un__host_device host;
-  pthread_mutex_t lock;      /* launches run one after another */
+  pthread_mutex_t lock; /* launches run one after another */
 } interp;
 
 struct un__code {
@@ -34,7 +34,8 @@ static un_status check_counts(const un__artifact *a, const un__iprog *p, un__err
     if (p->mem.at[i].space == UN__SPACE_GLOBAL && p->mem.at[i].arg >= a->nargs)
       return un__fail(err, UN_ERR_COMPILE, "interp: the kernel uses argument %u of %u", p->mem.at[i].arg, a->nargs);
   if (p->var_slot.n > a->nvars)
-    return un__fail(err, UN_ERR_COMPILE, "interp: the kernel has %zu variables, the artifact says %u", p->var_slot.n, a->nvars);
+    return un__fail(err, UN_ERR_COMPILE, "interp: the kernel has %zu variables, the artifact says %u", p->var_slot.n,
+                    a->nvars);
   return UN_OK;
 }
 
@@ -112,8 +113,13 @@ static void destroy(un__device *d) {
 }
 
 static const un__device_vtable vtable = {
-  .kind = "interp", .compile = compile, .code_release = code_release, .launch = launch, .disassemble = disassemble,
-  .destroy = destroy, UN__HOST_MEMORY,
+    .kind = "interp",
+    .compile = compile,
+    .code_release = code_release,
+    .launch = launch,
+    .disassemble = disassemble,
+    .destroy = destroy,
+    UN__HOST_MEMORY,
 };
 
 un_status un__interp_open(un__device **out, un__err *err) {

@@ -13,8 +13,16 @@ typedef struct un__itensor { un__dtype dtype; uint32_t rank; int64_t dim[UN__MAX
 un_status un__interp_tensor(const un_uop *const *roots, uint32_t nroots, const un__itensor *inputs, uint32_t ninputs,
                             un__itensor *out, un__err *err);
 
+/* The same, and how far a backend under `precise` may be from each element (design 7): out_bound[i] is NULL where all
+ * of result i must agree exactly, else one double an element (un__free), INFINITY where the error may tip a comparison
+ * or a conversion so that anything can come out. A NaN or infinity with bound 0 must be matched. Sums are bounded by
+ * the sum of absolute terms; out_bound may be NULL. */
+un_status un__interp_tensor_bounded(const un_uop *const *roots, uint32_t nroots, const un__itensor *inputs,
+                                    uint32_t ninputs, un__itensor *out, double **out_bound, un__err *err);
+
 /* Executes a kernel at stage kernel or linear for one task, checking every access against PARAM sizes (an access out of
- * bounds is UN_ERR_INTERNAL with the node). sizes are in elements. */
+ * bounds is UN_ERR_INTERNAL with the node). sizes are in elements. vars[i] is the value of the i-th VAR in the order of
+ * un__toposort. At stage kernel every range is a loop, so task is not looked at. */
 un_status un__interp_kernel(const un_uop *kernel, void *const *args, const int64_t *sizes, uint32_t nargs,
                             const int64_t *vars, int64_t task, un__err *err);
 

@@ -6,16 +6,16 @@
 #include "program.h"
 
 typedef struct block {
-  const un_uop *opener;     /* RANGE or IF */
-  uint32_t step;            /* its LOOP or IF step */
+  const un_uop *opener; /* RANGE or IF */
+  uint32_t step;        /* its LOOP or IF step */
   uint32_t serial;
 } block;
 
 typedef struct list_state {
   un__ibuild *b;
   UN__VEC(block) open;
-  uint32_t *block_of;       /* by position: serial of the innermost block the node was built in */
-  bool *is_open;            /* by serial */
+  uint32_t *block_of; /* by position: serial of the innermost block the node was built in */
+  bool *is_open;      /* by serial */
   uint32_t blocks;
 } list_state;
 
@@ -36,8 +36,12 @@ static un_status open_loop(list_state *s, uint32_t pos) {
   UN__TRY(un__ibuild_operand(s->b, n->src[0], 1, &size));
   s->b->slot[pos] = un__ibuild_slots(s->b, un__value_i(n->dtype, 0), 1);
   if (s->b->slot[pos] == UN__NO_SLOT) return UN_ERR_NOMEM;
-  un__istep step = {.kind = UN__ISTEP_LOOP, .op = n->op, .dtype = UN__DT(un__dt_scalar(n->dtype)), .nsrc = 1,
-                    .dst = s->b->slot[pos], .node = pos};
+  un__istep step = {.kind = UN__ISTEP_LOOP,
+                    .op = n->op,
+                    .dtype = UN__DT(un__dt_scalar(n->dtype)),
+                    .nsrc = 1,
+                    .dst = s->b->slot[pos],
+                    .node = pos};
   return enter(s, pos, step, size);
 }
 
@@ -90,11 +94,16 @@ static un_status build_one(list_state *s, uint32_t pos) {
   if (s->block_of[pos] != UN__NO_SLOT) return un__ibuild_fault(s->b, pos, "stands twice in the list");
   UN__TRY(check_sources(s, pos));
   un_status st;
-  if (n->op == UN__OP_RANGE) st = open_loop(s, pos);
-  else if (n->op == UN__OP_END) st = close_loop(s, pos);
-  else if (n->op == UN__OP_IF) st = open_branch(s, pos);
-  else if (n->op == UN__OP_ENDIF) st = leave(s, pos, n->src[0]);
-  else st = un__ibuild_node(s->b, pos);
+  if (n->op == UN__OP_RANGE)
+    st = open_loop(s, pos);
+  else if (n->op == UN__OP_END)
+    st = close_loop(s, pos);
+  else if (n->op == UN__OP_IF)
+    st = open_branch(s, pos);
+  else if (n->op == UN__OP_ENDIF)
+    st = leave(s, pos, n->src[0]);
+  else
+    st = un__ibuild_node(s->b, pos);
   s->block_of[pos] = s->open.n ? s->open.at[s->open.n - 1].serial : 0;
   return st;
 }

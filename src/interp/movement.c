@@ -48,8 +48,8 @@ static void view_pad(const un_uop *n, const un__itensor *src, const int64_t *src
 }
 
 static const view_fn view_table[UN__OP_COUNT] = {
-  [UN__OP_PERMUTE] = view_permute, [UN__OP_EXPAND] = view_expand, [UN__OP_FLIP] = view_flip,
-  [UN__OP_SHRINK] = view_shrink, [UN__OP_PAD] = view_pad,
+    [UN__OP_PERMUTE] = view_permute, [UN__OP_EXPAND] = view_expand, [UN__OP_FLIP] = view_flip,
+    [UN__OP_SHRINK] = view_shrink,   [UN__OP_PAD] = view_pad,
 };
 
 bool un__iview_of(const un_uop *n, const un__itensor *out, const un__itensor *src, un__iview *view) {

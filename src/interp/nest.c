@@ -16,29 +16,31 @@ enum { ROOT = 0, NONE = UINT32_MAX };
 
 typedef struct block {
   uint32_t parent, depth;
-  uint32_t range;            /* position of its RANGE; NONE for the root */
-  uint32_t first_reduce;     /* REDUCEs whose outermost range this is: a list through next_reduce */
-  uint32_t members, done;    /* items in it, items already written */
-  uint32_t queue;            /* where its queue of ready items begins in `ready` */
+  uint32_t range;         /* position of its RANGE; NONE for the root */
+  uint32_t first_reduce;  /* REDUCEs whose outermost range this is: a list through next_reduce */
+  uint32_t members, done; /* items in it, items already written */
+  uint32_t queue;         /* where its queue of ready items begins in `ready` */
   uint32_t head, tail;
   uint32_t loop_step;
 } block;
 
-typedef struct edge { uint32_t from, to; } edge;
+typedef struct edge {
+  uint32_t from, to;
+} edge;
 
 /* Items are numbered: nodes by position, then blocks. */
 typedef struct nest {
   un__ibuild *b;
   UN__VEC(block) block;
   UN__VEC(edge) edge;
-  UN__VEC(uint32_t) open;    /* blocks being written, outermost first */
-  uint32_t n;                /* nodes */
-  uint32_t *block_of;        /* by position of a RANGE: its block */
-  uint32_t *home;            /* by position: the block it lives in; NONE: has no item (RANGE) */
-  uint32_t *next_reduce;     /* by position */
-  uint32_t *waits;           /* by item: edges into it not yet done */
-  uint32_t *ready;           /* queues of all blocks */
-  uint32_t *first_edge;      /* by item: its edges are edge[first_edge[i] .. first_edge[i + 1]) once sorted */
+  UN__VEC(uint32_t) open; /* blocks being written, outermost first */
+  uint32_t n;             /* nodes */
+  uint32_t *block_of;     /* by position of a RANGE: its block */
+  uint32_t *home;         /* by position: the block it lives in; NONE: has no item (RANGE) */
+  uint32_t *next_reduce;  /* by position */
+  uint32_t *waits;        /* by item: edges into it not yet done */
+  uint32_t *ready;        /* queues of all blocks */
+  uint32_t *first_edge;   /* by item: its edges are edge[first_edge[i] .. first_edge[i + 1]) once sorted */
 } nest;
 
 static const un_uop *node_at(const nest *s, uint32_t pos) { return s->b->order.node[pos]; }
@@ -126,8 +128,10 @@ static un_status add_edge(nest *s, uint32_t from, uint32_t to, uint32_t user) {
   for (;;) {
     uint32_t a = block_with(s, from), b = block_with(s, to);
     if (a == b) break;
-    if (s->block.at[a].depth >= s->block.at[b].depth) from = s->n + a;
-    else to = s->n + b;
+    if (s->block.at[a].depth >= s->block.at[b].depth)
+      from = s->n + a;
+    else
+      to = s->n + b;
   }
   if (from == to) return un__ibuild_fault(s->b, user, "uses the result of a loop inside that loop");
   return un__vec_push(&s->edge, ((edge){from, to})) ? UN_OK : no_memory(s);
@@ -199,8 +203,13 @@ static un_status start_reduces(nest *s, const block *k) {
     s->b->slot[pos] = un__ibuild_slots(s->b, identity, lanes);
     if (s->b->slot[pos] == UN__NO_SLOT) return UN_ERR_NOMEM;
     for (uint32_t lane = 0; lane < lanes; lane++) {
-      un__istep set = {.kind = UN__ISTEP_GATHER, .op = n->op, .lanes = 1, .dtype = identity.dtype,
-                       .dst = s->b->slot[pos] + lane, .nsrc = 1, .node = pos};
+      un__istep set = {.kind = UN__ISTEP_GATHER,
+                       .op = n->op,
+                       .lanes = 1,
+                       .dtype = identity.dtype,
+                       .dst = s->b->slot[pos] + lane,
+                       .nsrc = 1,
+                       .node = pos};
       UN__TRY(un__ibuild_step(s->b, set, &(un__ioperand){from, 0}));
     }
   }
@@ -218,8 +227,12 @@ static un_status open_block(nest *s, uint32_t which) {
   uint32_t slot = s->b->slot[k->range] = un__ibuild_slots(s->b, un__value_i(range->dtype, 0), 1);
   if (slot == UN__NO_SLOT) return UN_ERR_NOMEM;
   k->loop_step = (uint32_t)s->b->prog->step.n;
-  un__istep loop = {.kind = UN__ISTEP_LOOP, .op = UN__OP_RANGE, .dtype = UN__DT(un__dt_scalar(range->dtype)), .dst = slot,
-                    .nsrc = 1, .node = k->range};
+  un__istep loop = {.kind = UN__ISTEP_LOOP,
+                    .op = UN__OP_RANGE,
+                    .dtype = UN__DT(un__dt_scalar(range->dtype)),
+                    .dst = slot,
+                    .nsrc = 1,
+                    .node = k->range};
   return un__ibuild_step(s->b, loop, &size);
 }
 
@@ -243,9 +256,15 @@ static un_status write_reduce(nest *s, uint32_t pos) {
   uint32_t lanes = un__lanes(n);
   un__ioperand operand[2] = {{s->b->slot[pos], 1}};
   UN__TRY(un__ibuild_operand(s->b, n->src[0], lanes, &operand[1]));
-  un__istep add = {.kind = UN__ISTEP_ALU, .op = n->op, .apply = (uint8_t)un__attr(n, 0), .lanes = (uint16_t)lanes,
-                   .is_index = un__dt_is_index(n->dtype), .dtype = UN__DT(un__dt_scalar(n->dtype)),
-                   .dst = s->b->slot[pos], .nsrc = 2, .node = pos};
+  un__istep add = {.kind = UN__ISTEP_ALU,
+                   .op = n->op,
+                   .apply = (uint8_t)un__attr(n, 0),
+                   .lanes = (uint16_t)lanes,
+                   .is_index = un__dt_is_index(n->dtype),
+                   .dtype = UN__DT(un__dt_scalar(n->dtype)),
+                   .dst = s->b->slot[pos],
+                   .nsrc = 2,
+                   .node = pos};
   return un__ibuild_step(s->b, add, operand);
 }
 
@@ -287,7 +306,7 @@ static un_status write_blocks(nest *s) {
 }
 
 static bool allocate(nest *s) {
-  size_t items = (size_t)s->n * 2 + 2;      /* at most as many blocks as ranges, and the root */
+  size_t items = (size_t)s->n * 2 + 2; /* at most as many blocks as ranges, and the root */
   s->block_of = un__alloc(s->n * sizeof *s->block_of);
   s->home = un__alloc(s->n * sizeof *s->home);
   s->next_reduce = un__alloc(s->n * sizeof *s->next_reduce);

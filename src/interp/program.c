@@ -31,7 +31,8 @@ un_status un__ibuild_step(un__ibuild *b, un__istep step, const un__ioperand *ope
 
 un_status un__ibuild_operand(un__ibuild *b, const un_uop *n, uint32_t lanes, un__ioperand *out) {
   uint32_t pos = un__iorder_at(&b->order, n);
-  if (b->slot[pos] == UN__NO_SLOT || un__dt_is_ptr(n->dtype)) return un__ibuild_fault(b, pos, "is used but has no value");
+  if (b->slot[pos] == UN__NO_SLOT || un__dt_is_ptr(n->dtype))
+    return un__ibuild_fault(b, pos, "is used but has no value");
   uint32_t have = un__lanes(n);
   if (have != lanes && have != 1) return un__ibuild_fault(b, pos, "has another number of lanes than its user");
   *out = (un__ioperand){b->slot[pos], have == 1 ? 0 : 1};
@@ -46,8 +47,14 @@ static un_status result_step(un__ibuild *b, uint32_t pos, un__istep_kind kind, u
   un__dtype dt = UN__DT(un__dt_scalar(n->dtype));
   b->slot[pos] = un__ibuild_slots(b, (un__value){.dtype = dt}, lanes);
   if (b->slot[pos] == UN__NO_SLOT) return UN_ERR_NOMEM;
-  *out = (un__istep){.kind = (uint8_t)kind, .op = n->op, .apply = n->op, .is_index = un__dt_is_index(dt),
-                     .lanes = (uint16_t)lanes, .dtype = dt, .dst = b->slot[pos], .node = pos};
+  *out = (un__istep){.kind = (uint8_t)kind,
+                     .op = n->op,
+                     .apply = n->op,
+                     .is_index = un__dt_is_index(dt),
+                     .lanes = (uint16_t)lanes,
+                     .dtype = dt,
+                     .dst = b->slot[pos],
+                     .node = pos};
   return UN_OK;
 }
 
@@ -168,22 +175,26 @@ static un_status build_param(un__ibuild *b, uint32_t pos) {
   int64_t slot = un__attr(n, 0);
   if (slot < 0 || slot >= UINT32_MAX) return un__ibuild_fault(b, pos, "has no slot number");
   if (un__dt_lanes(n->dtype) != 1) return un__ibuild_fault(b, pos, "points to vectors");
-  return add_memory(b, pos, (un__imem){UN__SPACE_GLOBAL, UN__DT(un__dt_scalar(n->dtype)), 1, (uint32_t)slot,
-                                       un__known_size(n->src[0])});
+  return add_memory(
+      b, pos,
+      (un__imem){UN__SPACE_GLOBAL, UN__DT(un__dt_scalar(n->dtype)), 1, (uint32_t)slot, un__known_size(n->src[0])});
 }
 
 static un_status build_define(un__ibuild *b, uint32_t pos) {
   const un_uop *n = b->order.node[pos];
   un__ioperand count;
   UN__TRY(un__ibuild_operand(b, n->src[0], 1, &count));
-  UN__TRY(add_memory(b, pos, (un__imem){un__dt_space(n->dtype), UN__DT(un__dt_scalar(n->dtype)),
-                                        un__dt_lanes(n->dtype), 0, -1}));
-  return un__ibuild_step(b, (un__istep){.kind = UN__ISTEP_FRESH, .op = n->op, .nsrc = 1, .mem = b->slot[pos], .node = pos},
-                         &count);
+  UN__TRY(add_memory(
+      b, pos, (un__imem){un__dt_space(n->dtype), UN__DT(un__dt_scalar(n->dtype)), un__dt_lanes(n->dtype), 0, -1}));
+  return un__ibuild_step(
+      b, (un__istep){.kind = UN__ISTEP_FRESH, .op = n->op, .nsrc = 1, .mem = b->slot[pos], .node = pos}, &count);
 }
 
 /* Where a pointer points: its memory, and as operands the index and (nsrc 2) the gate. */
-typedef struct place { uint32_t mem, nsrc; un__ioperand operand[2]; } place;
+typedef struct place {
+  uint32_t mem, nsrc;
+  un__ioperand operand[2];
+} place;
 
 static const un_uop *past_after(const un_uop *p) {
   while (p->op == UN__OP_AFTER) p = p->src[0];
@@ -233,8 +244,13 @@ static un_status build_store(un__ibuild *b, uint32_t pos) {
   UN__TRY(un__ibuild_operand(b, n->src[1], lanes, &value));
   UN__TRY(resolve(b, n->src[0], lanes, &at));
   if (b->prog->mem.at[at.mem].dtype != dt) return un__ibuild_fault(b, pos, "has another dtype than its memory");
-  un__istep s = {.kind = UN__ISTEP_STORE, .op = n->op, .lanes = (uint16_t)lanes, .dtype = dt, .mem = at.mem,
-                 .nsrc = at.nsrc + 1, .node = pos};
+  un__istep s = {.kind = UN__ISTEP_STORE,
+                 .op = n->op,
+                 .lanes = (uint16_t)lanes,
+                 .dtype = dt,
+                 .mem = at.mem,
+                 .nsrc = at.nsrc + 1,
+                 .node = pos};
   return un__ibuild_step(b, s, (un__ioperand[]){value, at.operand[0], at.operand[1]});
 }
 
@@ -243,12 +259,15 @@ static un_status build_store(un__ibuild *b, uint32_t pos) {
 typedef un_status (*build_fn)(un__ibuild *b, uint32_t pos);
 
 static const build_fn build_table[UN__OP_COUNT] = {
-  [UN__OP_CONST] = build_const, [UN__OP_VAR] = build_nothing, [UN__OP_SPECIAL] = build_special,
-  [UN__OP_INVALID] = build_invalid, [UN__OP_VALID] = build_alu, [UN__OP_AFTER] = build_after,
-  [UN__OP_VECTORIZE] = build_vectorize, [UN__OP_GEP] = build_gep, [UN__OP_HREDUCE] = build_hreduce,
-  [UN__OP_PARAM] = build_param, [UN__OP_DEFINE_LOCAL] = build_define, [UN__OP_DEFINE_REG] = build_define,
-  [UN__OP_INDEX] = build_index, [UN__OP_LOAD] = build_load, [UN__OP_STORE] = build_store,
-  [UN__OP_SINK] = build_nothing, [UN__OP_GROUP] = build_nothing, [UN__OP_BARRIER] = build_nothing,
+    [UN__OP_CONST] = build_const,         [UN__OP_VAR] = build_nothing,
+    [UN__OP_SPECIAL] = build_special,     [UN__OP_INVALID] = build_invalid,
+    [UN__OP_VALID] = build_alu,           [UN__OP_AFTER] = build_after,
+    [UN__OP_VECTORIZE] = build_vectorize, [UN__OP_GEP] = build_gep,
+    [UN__OP_HREDUCE] = build_hreduce,     [UN__OP_PARAM] = build_param,
+    [UN__OP_DEFINE_LOCAL] = build_define, [UN__OP_DEFINE_REG] = build_define,
+    [UN__OP_INDEX] = build_index,         [UN__OP_LOAD] = build_load,
+    [UN__OP_STORE] = build_store,         [UN__OP_SINK] = build_nothing,
+    [UN__OP_GROUP] = build_nothing,       [UN__OP_BARRIER] = build_nothing,
 };
 
 un_status un__ibuild_node(un__ibuild *b, uint32_t pos) {

@@ -3,8 +3,8 @@
  * Two front ends write it: linear.c from a LINEAR list as it stands, nest.c from a kernel's loop nest. run.c executes
  * it. A program refers to no node, so it outlives the graph; steps keep the position of their node for messages.
  *
- * A slot holds one scalar; a vector has one slot a lane. Memory is numbered too: arguments hold storage bytes, LOCAL and
- * REG memory holds values, each of which knows whether it was ever written.
+ * A slot holds one scalar; a vector has one slot a lane. Memory is numbered too: arguments hold storage bytes, LOCAL
+ * and REG memory holds values, each of which knows whether it was ever written.
  */
 #ifndef UN_INTERP_PROGRAM_H
 #define UN_INTERP_PROGRAM_H

@@ -9,14 +9,14 @@
 typedef struct object {
   unsigned char *bytes;
   un__value *cell;
-  int64_t n;                /* scalars */
+  int64_t n; /* scalars */
 } object;
 
 typedef struct machine {
   const un__iprog *p;
   un__err *err;
   un__value *slot;
-  object *object;           /* by memory number */
+  object *object; /* by memory number */
   uint32_t pc;
 } machine;
 
@@ -88,15 +88,16 @@ static un_status address(machine *m, const un__istep *s, uint32_t first, uint32_
   if (*out_skip) return UN_OK;
   const un__imem *mem = &m->p->mem.at[s->mem];
   int64_t n = m->object[s->mem].n, at;
-  bool fits = !__builtin_mul_overflow(index, (int64_t)mem->lanes, &at) && !__builtin_add_overflow(at, (int64_t)lane, &at);
+  bool fits =
+      !__builtin_mul_overflow(index, (int64_t)mem->lanes, &at) && !__builtin_add_overflow(at, (int64_t)lane, &at);
   if (fits && at >= 0 && at < n) {
     *out = at;
     return UN_OK;
   }
-  return un__fail(m->err, UN_ERR_INTERNAL, "interp: %s (node %u) lane %u of index %lld is outside of %s %u with %lld elements",
-                  un__op_table[s->op].name, s->node, lane, (long long)index,
-                  mem->space == UN__SPACE_GLOBAL ? "argument" : "memory",
-                  mem->space == UN__SPACE_GLOBAL ? mem->arg : s->mem, (long long)(n / mem->lanes));
+  return un__fail(
+      m->err, UN_ERR_INTERNAL, "interp: %s (node %u) lane %u of index %lld is outside of %s %u with %lld elements",
+      un__op_table[s->op].name, s->node, lane, (long long)index, mem->space == UN__SPACE_GLOBAL ? "argument" : "memory",
+      mem->space == UN__SPACE_GLOBAL ? mem->arg : s->mem, (long long)(n / mem->lanes));
 }
 
 static un_status step_load(machine *m, const un__istep *s) {
@@ -107,9 +108,12 @@ static un_status step_load(machine *m, const un__istep *s) {
     int64_t at;
     bool skip;
     UN__TRY(address(m, s, 0, lane, &at, &skip));
-    if (skip) *out = un__value_i(s->dtype, 0);
-    else if (o->cell) *out = o->cell[at];
-    else *out = un__value_load(s->dtype, o->bytes + (size_t)at * size);
+    if (skip)
+      *out = un__value_i(s->dtype, 0);
+    else if (o->cell)
+      *out = o->cell[at];
+    else
+      *out = un__value_load(s->dtype, o->bytes + (size_t)at * size);
     if (out->dtype == 0) return fault(m, s, "reads memory that was never written");
   }
   return UN_OK;
@@ -123,8 +127,10 @@ static un_status step_store(machine *m, const un__istep *s) {
     bool skip;
     UN__TRY(address(m, s, 1, lane, &at, &skip));
     if (skip) continue;
-    if (o->cell) o->cell[at] = *value(m, s, 0, lane);
-    else un__value_store(*value(m, s, 0, lane), o->bytes + (size_t)at * size);
+    if (o->cell)
+      o->cell[at] = *value(m, s, 0, lane);
+    else
+      un__value_store(*value(m, s, 0, lane), o->bytes + (size_t)at * size);
   }
   return UN_OK;
 }
@@ -166,9 +172,10 @@ static un_status step_if(machine *m, const un__istep *s) {
 }
 
 static un_status (*const step_table[UN__ISTEP_KINDS])(machine *m, const un__istep *s) = {
-  [UN__ISTEP_ALU] = step_alu, [UN__ISTEP_VALID] = step_valid, [UN__ISTEP_GATHER] = step_gather,
-  [UN__ISTEP_HREDUCE] = step_hreduce, [UN__ISTEP_LOAD] = step_load, [UN__ISTEP_STORE] = step_store,
-  [UN__ISTEP_FRESH] = step_fresh, [UN__ISTEP_LOOP] = step_loop, [UN__ISTEP_NEXT] = step_next, [UN__ISTEP_IF] = step_if,
+    [UN__ISTEP_ALU] = step_alu,         [UN__ISTEP_VALID] = step_valid, [UN__ISTEP_GATHER] = step_gather,
+    [UN__ISTEP_HREDUCE] = step_hreduce, [UN__ISTEP_LOAD] = step_load,   [UN__ISTEP_STORE] = step_store,
+    [UN__ISTEP_FRESH] = step_fresh,     [UN__ISTEP_LOOP] = step_loop,   [UN__ISTEP_NEXT] = step_next,
+    [UN__ISTEP_IF] = step_if,
 };
 
 static un_status run(machine *m) {
@@ -186,10 +193,11 @@ static un_status bind_args(machine *m, void *const *args, const int64_t *sizes, 
     const un__imem *mem = &m->p->mem.at[i];
     if (mem->space != UN__SPACE_GLOBAL) continue;
     if (mem->arg >= nargs)
-      return un__fail(m->err, UN_ERR_INVALID_ARG, "interp: the kernel uses argument %u, %u were given", mem->arg, nargs);
+      return un__fail(m->err, UN_ERR_INVALID_ARG, "interp: the kernel uses argument %u, %u were given", mem->arg,
+                      nargs);
     if (sizes[mem->arg] < mem->declared)
-      return un__fail(m->err, UN_ERR_INVALID_ARG, "interp: argument %u has %lld elements, the kernel expects %lld", mem->arg,
-                      (long long)sizes[mem->arg], (long long)mem->declared);
+      return un__fail(m->err, UN_ERR_INVALID_ARG, "interp: argument %u has %lld elements, the kernel expects %lld",
+                      mem->arg, (long long)sizes[mem->arg], (long long)mem->declared);
     m->object[i] = (object){.bytes = args[mem->arg], .n = mem->declared >= 0 ? mem->declared : sizes[mem->arg]};
   }
   return UN_OK;

@@ -4,7 +4,7 @@
  * REDUCE_AXIS starts from the op's identity and takes the elements in row-major order of the reduced axes, in the
  * element's own dtype: what the plainest loop nest would do, so a backend under `strict` has the same bits.
  */
-#include "tensor.h"
+#include "bound.h"
 
 #include <string.h>
 
@@ -12,15 +12,11 @@ un_status un__ieval_fault(un__ieval *e, uint32_t pos, const char *what) {
   return un__fail(e->err, UN_ERR_INTERNAL, "interp: %s (node %u) %s", un__info(e->order.node[pos])->name, pos, what);
 }
 
-un_status un__ieval_no_memory(un__ieval *e) {
-  return un__fail(e->err, UN_ERR_NOMEM, "interp: no memory for a tensor");
-}
+un_status un__ieval_no_memory(un__ieval *e) { return un__fail(e->err, UN_ERR_NOMEM, "interp: no memory for a tensor"); }
 
 /* ---- elements ---- */
 
-size_t un__itensor_element(un__dtype dt) {
-  return un__dt_is_index(dt) ? sizeof(int64_t) : un__dt_info(dt)->size;
-}
+size_t un__itensor_element(un__dtype dt) { return un__dt_is_index(dt) ? sizeof(int64_t) : un__dt_info(dt)->size; }
 
 int64_t un__itensor_count(const un__itensor *t) {
   int64_t n = 1;
@@ -38,19 +34,24 @@ un__value un__itensor_load(const un__itensor *t, int64_t i) {
 
 void un__itensor_store(un__itensor *t, int64_t i, un__value v) {
   char *p = (char *)t->data + (size_t)i * un__itensor_element(t->dtype);
-  if (un__dt_is_index(t->dtype)) memcpy(p, &v.i, sizeof v.i);
-  else un__value_store(v, p);
+  if (un__dt_is_index(t->dtype))
+    memcpy(p, &v.i, sizeof v.i);
+  else
+    un__value_store(v, p);
 }
 
 /* ---- operands ---- */
 
 uint32_t un__ieval_operands(const un_uop *n) {
   switch (un__info(n)->shape_rule) {
-    case UN__SR_DIMS0: return 0;
-    case UN__SR_DIMS1:
-    case UN__SR_PAD:
-    case UN__SR_SHRINK: return 1;
-    default: return n->op == UN__OP_TUPLE || n->op == UN__OP_VAR ? 0 : n->nsrc;
+  case UN__SR_DIMS0:
+    return 0;
+  case UN__SR_DIMS1:
+  case UN__SR_PAD:
+  case UN__SR_SHRINK:
+    return 1;
+  default:
+    return n->op == UN__OP_TUPLE || n->op == UN__OP_VAR ? 0 : n->nsrc;
   }
 }
 
@@ -137,12 +138,18 @@ static un_status eval_copy(un__ieval *e, uint32_t pos, un__itensor *out) {
   return left == 0 ? UN_OK : un__ieval_fault(e, pos, "has another number of elements than its source");
 }
 
-typedef struct mover { char *to; const char *from; size_t size; } mover;
+typedef struct mover {
+  char *to;
+  const char *from;
+  size_t size;
+} mover;
 
 static void move_element(void *data, int64_t to, int64_t from) {
   mover *m = data;
-  if (from < 0) memset(m->to + (size_t)to * m->size, 0, m->size);
-  else memcpy(m->to + (size_t)to * m->size, m->from + (size_t)from * m->size, m->size);
+  if (from < 0)
+    memset(m->to + (size_t)to * m->size, 0, m->size);
+  else
+    memcpy(m->to + (size_t)to * m->size, m->from + (size_t)from * m->size, m->size);
 }
 
 static un_status eval_view(un__ieval *e, uint32_t pos, un__itensor *out) {
@@ -167,9 +174,12 @@ static un_status eval_gather(un__ieval *e, uint32_t pos, un__itensor *out) {
     bool valid = true;
     for (uint32_t d = 0; d < x->rank; d++) {
       int64_t index = un__itensor_load(un__ieval_operand(e, n, d + 1), i).i;
-      if (index == UN__INVALID_INDEX) valid = false;
-      else if (index < 0 || index >= x->dim[d]) return un__ieval_fault(e, pos, "has an index out of range that claims to be valid");
-      else at += index * stride[d];
+      if (index == UN__INVALID_INDEX)
+        valid = false;
+      else if (index < 0 || index >= x->dim[d])
+        return un__ieval_fault(e, pos, "has an index out of range that claims to be valid");
+      else
+        at += index * stride[d];
     }
     un__itensor_store(out, i, valid ? un__itensor_load(x, at) : un__value_i(out->dtype, 0));
   }
@@ -189,12 +199,14 @@ static void reduce_element(void *data, int64_t from, int64_t to) {
   reducer *r = data;
   if (r->st != UN_OK) return;
   un__value pair[2] = {un__itensor_load(r->out, to), un__itensor_load(r->in, from)}, sum;
-  if (un__eval(r->op, r->out->dtype, pair, &sum)) un__itensor_store(r->out, to, sum);
-  else r->st = un__ieval_fault(r->e, r->pos, "has no value: an index left 64 bits");
+  if (un__eval(r->op, r->out->dtype, pair, &sum))
+    un__itensor_store(r->out, to, sum);
+  else
+    r->st = un__ieval_fault(r->e, r->pos, "has no value: an index left 64 bits");
 }
 
-/* The map from an element of x to the element of the result it goes into: reduced axes have stride 0. */
-static un_status reduce_view(un__ieval *e, uint32_t pos, const un__itensor *in, const un__itensor *out, un__iview *v) {
+un_status un__ieval_reduce_view(un__ieval *e, uint32_t pos, const un__itensor *in, const un__itensor *out,
+                                un__iview *v) {
   const un_uop *n = e->order.node[pos];
   int64_t out_stride[UN__MAX_RANK];
   un__itensor_strides(out, out_stride);
@@ -217,7 +229,7 @@ static un_status eval_reduce(un__ieval *e, uint32_t pos, un__itensor *out) {
   un__iview v;
   if (!un__identity(r.op, n->dtype, &identity)) return un__ieval_fault(e, pos, "combines by an op without an identity");
   for (int64_t i = 0, count = un__itensor_count(out); i < count; i++) un__itensor_store(out, i, identity);
-  UN__TRY(reduce_view(e, pos, r.in, out, &v));
+  UN__TRY(un__ieval_reduce_view(e, pos, r.in, out, &v));
   un__iview_walk(&v, reduce_element, &r);
   return r.st;
 }
@@ -225,11 +237,12 @@ static un_status eval_reduce(un__ieval *e, uint32_t pos, un__itensor *out) {
 typedef un_status (*eval_fn)(un__ieval *e, uint32_t pos, un__itensor *out);
 
 static const eval_fn eval_table[UN__OP_COUNT] = {
-  [UN__OP_CONST] = eval_const, [UN__OP_IOTA] = eval_iota, [UN__OP_RESHAPE] = eval_copy, [UN__OP_STACK] = eval_copy,
-  [UN__OP_COPY] = eval_copy, [UN__OP_CONTIGUOUS] = eval_copy, [UN__OP_DETACH] = eval_copy, [UN__OP_GET] = eval_copy,
-  [UN__OP_PERMUTE] = eval_view, [UN__OP_EXPAND] = eval_view, [UN__OP_PAD] = eval_view, [UN__OP_SHRINK] = eval_view,
-  [UN__OP_FLIP] = eval_view, [UN__OP_REDUCE_AXIS] = eval_reduce, [UN__OP_INDEX] = eval_gather,
-  [UN__OP_VALID] = eval_valid, [UN__OP_INVALID] = eval_invalid,
+    [UN__OP_CONST] = eval_const, [UN__OP_IOTA] = eval_iota,          [UN__OP_RESHAPE] = eval_copy,
+    [UN__OP_STACK] = eval_copy,  [UN__OP_COPY] = eval_copy,          [UN__OP_CONTIGUOUS] = eval_copy,
+    [UN__OP_DETACH] = eval_copy, [UN__OP_GET] = eval_copy,           [UN__OP_PERMUTE] = eval_view,
+    [UN__OP_EXPAND] = eval_view, [UN__OP_PAD] = eval_view,           [UN__OP_SHRINK] = eval_view,
+    [UN__OP_FLIP] = eval_view,   [UN__OP_REDUCE_AXIS] = eval_reduce, [UN__OP_INDEX] = eval_gather,
+    [UN__OP_VALID] = eval_valid, [UN__OP_INVALID] = eval_invalid,
 };
 
 /* ---- the graph ---- */
@@ -288,6 +301,9 @@ static un_status eval_node(un__ieval *e, uint32_t pos) {
 static void release(un__ieval *e, uint32_t pos) {
   if (!e->borrowed[pos]) un__free(e->value[pos].data);
   e->value[pos].data = NULL;
+  if (!e->bound) return;
+  un__free(e->bound[pos]);
+  e->bound[pos] = NULL;
 }
 
 /* Marks what is wanted, users first, counting readers; also checks what the evaluation takes for granted. */
@@ -311,6 +327,7 @@ static un_status eval_all(un__ieval *e) {
     const un_uop *n = e->order.node[pos];
     if (e->uses[pos] == 0) continue;
     UN__TRY(eval_node(e, pos));
+    if (e->bound) UN__TRY(un__ibound_node(e, pos));
     for (uint32_t i = 0; i < un__ieval_operands(n); i++) {
       uint32_t from = un__iorder_at(&e->order, un__ieval_operand_node(n, i));
       if (--e->uses[from] == 0) release(e, from);
@@ -319,40 +336,69 @@ static un_status eval_all(un__ieval *e) {
   return UN_OK;
 }
 
-static un_status copy_out(un__ieval *e, const un_uop *root, un__itensor *out) {
-  const un__itensor *v = &e->value[un__iorder_at(&e->order, root)];
-  *out = *v;
-  out->data = un__alloc(bytes_of(v));
-  if (!out->data) return un__ieval_no_memory(e);
-  memcpy(out->data, v->data, bytes_of(v));
-  return UN_OK;
+static void *copied(un__ieval *e, const void *data, size_t size) {
+  void *copy = un__alloc(size);
+  if (!copy) un__ieval_no_memory(e);
+  return copy ? memcpy(copy, data, size) : NULL;
 }
 
-static un_status run(un__ieval *e, const un_uop *const *roots, uint32_t nroots, un__itensor *out) {
+static un_status copy_out(un__ieval *e, const un_uop *root, un__itensor *out, double **out_bound) {
+  uint32_t pos = un__iorder_at(&e->order, root);
+  const un__itensor *v = &e->value[pos];
+  void *data = copied(e, v->data, bytes_of(v));
+  *out = *v;
+  out->data = data;
+  if (!data || !out_bound || !e->bound[pos]) return data ? UN_OK : UN_ERR_NOMEM;
+  *out_bound = copied(e, e->bound[pos], (size_t)un__itensor_count(v) * sizeof **out_bound);
+  return *out_bound ? UN_OK : UN_ERR_NOMEM;
+}
+
+static un_status run(un__ieval *e, const un_uop *const *roots, uint32_t nroots, un__itensor *out, double **out_bound) {
   UN__TRY(un__iorder_init(&e->order, roots, nroots, e->err));
   e->value = un__calloc(e->order.n, sizeof *e->value);
   e->borrowed = un__calloc(e->order.n, sizeof *e->borrowed);
   e->uses = un__calloc(e->order.n, sizeof *e->uses);
-  if (!e->value || !e->borrowed || !e->uses) return un__ieval_no_memory(e);
+  if (out_bound) e->bound = un__calloc(e->order.n, sizeof *e->bound);
+  if (!e->value || !e->borrowed || !e->uses || (out_bound && !e->bound)) return un__ieval_no_memory(e);
   UN__TRY(count_uses(e, roots, nroots));
   UN__TRY(eval_all(e));
-  for (uint32_t i = 0; i < nroots; i++) UN__TRY(copy_out(e, roots[i], &out[i]));
+  for (uint32_t i = 0; i < nroots; i++) UN__TRY(copy_out(e, roots[i], &out[i], out_bound ? &out_bound[i] : NULL));
   return UN_OK;
+}
+
+static void forget(un__ieval *e) {
+  for (uint32_t pos = 0; e->value && e->borrowed && pos < e->order.n; pos++) release(e, pos);
+  un__free(e->value);
+  un__free(e->borrowed);
+  un__free(e->bound);
+  un__free(e->uses);
+  un__iorder_finish(&e->order);
+}
+
+static void drop_results(uint32_t n, un__itensor *out, double **out_bound) {
+  for (uint32_t i = 0; i < n; i++) {
+    un__free(out[i].data);
+    out[i].data = NULL;
+    if (!out_bound) continue;
+    un__free(out_bound[i]);
+    out_bound[i] = NULL;
+  }
+}
+
+un_status un__interp_tensor_bounded(const un_uop *const *roots, uint32_t nroots, const un__itensor *inputs,
+                                    uint32_t ninputs, un__itensor *out, double **out_bound, un__err *err) {
+  un__ieval e = {.err = err, .inputs = inputs, .ninputs = ninputs};
+  for (uint32_t i = 0; i < nroots; i++) {
+    out[i].data = NULL;
+    if (out_bound) out_bound[i] = NULL;
+  }
+  un_status st = run(&e, roots, nroots, out, out_bound);
+  forget(&e);
+  if (st != UN_OK) drop_results(nroots, out, out_bound);
+  return st;
 }
 
 un_status un__interp_tensor(const un_uop *const *roots, uint32_t nroots, const un__itensor *inputs, uint32_t ninputs,
                             un__itensor *out, un__err *err) {
-  un__ieval e = {.err = err, .inputs = inputs, .ninputs = ninputs};
-  for (uint32_t i = 0; i < nroots; i++) out[i].data = NULL;
-  un_status st = run(&e, roots, nroots, out);
-  for (uint32_t pos = 0; e.value && e.borrowed && pos < e.order.n; pos++) release(&e, pos);
-  un__free(e.value);
-  un__free(e.borrowed);
-  un__free(e.uses);
-  un__iorder_finish(&e.order);
-  for (uint32_t i = 0; st != UN_OK && i < nroots; i++) {
-    un__free(out[i].data);
-    out[i].data = NULL;
-  }
-  return st;
+  return un__interp_tensor_bounded(roots, nroots, inputs, ninputs, out, NULL, err);
 }

@@ -17,6 +17,7 @@ typedef struct un__ieval {
   uint32_t ninputs;
   un__itensor *value;        /* by position; data NULL: not computed yet, or freed */
   bool *borrowed;            /* by position: data is an input's */
+  double **bound;            /* by position, where bounds are wanted: each element's, NULL for all 0 */
   uint32_t *uses;            /* by position: readers to come; 0 from the start: nobody wants the value */
 } un__ieval;
 
@@ -48,6 +49,9 @@ bool un__iview_of(const un_uop *n, const un__itensor *out, const un__itensor *sr
 /* Calls back for every element of the result in row-major order; `from` is -1 where it is 0. */
 typedef void (*un__iview_fn)(void *data, int64_t to, int64_t from);
 void un__iview_walk(const un__iview *v, un__iview_fn fn, void *data);
+/* The map from an element of what REDUCE_AXIS reduces to the element of the result it goes into. */
+un_status un__ieval_reduce_view(un__ieval *e, uint32_t pos, const un__itensor *in, const un__itensor *out,
+                                un__iview *view);
 /* Row-major strides of a shape. */
 void un__itensor_strides(const un__itensor *t, int64_t stride[UN__MAX_RANK]);
 

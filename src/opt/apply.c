@@ -18,14 +18,16 @@ static const un_uop *ceil_div(un__graph *g, const un_uop *n, int64_t k) {
   return un__binary(g, UN__OP_FLOORDIV, idx_add(g, n, un__idx(g, k - 1)), un__idx(g, k));
 }
 
-/* min(k, n - start): what a loop of k that starts at `start` has left. */
+/* max(min(k, n - start), 0): what a loop of k that starts at `start` has left. Never negative as it is, but bounds may
+ * no longer show it once the loop around it is split as well. */
 static const un_uop *left_over(un__graph *g, const un_uop *k, const un_uop *n, const un_uop *start) {
-  return un__binary(g, UN__OP_MIN, k, un__binary(g, UN__OP_SUB, n, start));
+  const un_uop *size = un__binary(g, UN__OP_MIN, k, un__binary(g, UN__OP_SUB, n, start));
+  return un__binary(g, UN__OP_MAX, size, un__idx(g, 0));
 }
 
 static bool divides(const un_uop *n, int64_t k) {
   int64_t known = un__known_size(n);
-  return known >= 0 && known % k == 0;
+  return known >= 0 && k > 0 && known % k == 0;
 }
 
 /* r = part * each + rest: the part takes the outer side. */
@@ -39,10 +41,7 @@ static void split_outer(un__graph *g, un__split *s, const un__opt_step *step, in
     return;
   }
   const un_uop *start = idx_mul(g, s->part, each), *size = each;
-  if (m < 0)
-    size = un__binary(g, UN__OP_MAX, left_over(g, each, n, start), un__idx(g, 0)); /* a task may get nothing */
-  else if (!divides(n, m))
-    size = left_over(g, each, n, start);
+  if (!divides(n, m)) size = left_over(g, each, n, start);
   s->rest = un__range(g, size, un__range_axis(s->range), un__range_id(s->range));
   s->value = idx_add(g, start, s->rest);
 }
@@ -81,6 +80,47 @@ static const un_uop *take_step(un__graph *g, const un_uop *kernel, const un__opt
   return kernel ? un__substitute(g, kernel, &s.range, &s.value, 1) : NULL;
 }
 
+/* ---- names ---- */
+
+enum { MAX_RENUMBERINGS = 8 };
+
+typedef struct names {
+  UN__VEC(const un_uop *) from, to;
+} names;
+
+/* The next range by its first visit, with the sizes that other ranges bound. */
+static bool name_range(un__graph *g, const un_uop *r, names *n) {
+  const un_uop *size = un__substitute(g, r->src[0], n->from.at, n->to.at, (uint32_t)n->from.n);
+  const un_uop *to = un__range(g, size, un__range_axis(r), (int64_t)n->from.n);
+  if (!to) return false;
+  if (un__vec_push(&n->from, r) && un__vec_push(&n->to, to)) return true;
+  un__fail(un__graph_err(g), UN_ERR_NOMEM, "optimise: no memory");
+  return false;
+}
+
+/* A kernel of nothing but loops has their ids in order of first visit (docs/stages.md). Expanded ranges keep theirs:
+ * the newest of a nest is its lane. */
+static const un_uop *renumber_loops(un__graph *g, const un_uop *kernel) {
+  size_t n;
+  const un_uop **order = un__toposort(kernel, &n);
+  names s = {{0}, {0}};
+  bool ok = order != NULL, plain = true;
+  for (size_t i = 0; ok && plain && i < n; i++) {
+    if (!un__is(order[i], UN__OP_RANGE)) continue;
+    plain = un__range_axis(order[i]) == UN__AXIS_LOOP || un__range_axis(order[i]) == UN__AXIS_REDUCE;
+    ok = !plain || name_range(g, order[i], &s);
+  }
+  if (!order) un__fail(un__graph_err(g), UN_ERR_NOMEM, "optimise: no memory");
+  if (!ok)
+    kernel = NULL;
+  else if (plain && s.from.n)
+    kernel = un__substitute(g, kernel, s.from.at, s.to.at, (uint32_t)s.from.n);
+  un__vec_finish(&s.from);
+  un__vec_finish(&s.to);
+  un__free(order);
+  return kernel;
+}
+
 const un_uop *un__opt_apply(un__graph *ws, const un_uop *kernel, const un__opt_plan *plan, const un__target *t,
                             uint32_t licences) {
   for (uint32_t i = 0; kernel && i < plan->n; i++) {
@@ -90,6 +130,12 @@ const un_uop *un__opt_apply(un__graph *ws, const un_uop *kernel, const un__opt_p
     if (why) un__opt_refuse(&plan->step[i], why, un__graph_err(ws));
     kernel = why ? NULL : take_step(ws, kernel, &plan->step[i], &k);
     un__opt_kernel_finish(&k);
+  }
+  /* New ids may change the order of operands and with it the order of visits, but settle at once or nearly so. */
+  for (int i = 0; kernel && plan->n && i < MAX_RENUMBERINGS; i++) {
+    const un_uop *before = kernel;
+    kernel = renumber_loops(ws, kernel);
+    if (kernel == before) break;
   }
   return kernel;
 }

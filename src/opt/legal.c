@@ -120,6 +120,7 @@ static const char *check_prefix(const view *v) {
   return NULL;
 }
 
+/* The thread range becomes the outermost, so it must be around everything that is inside any loop of the nest. */
 static const char *check_threads(const view *v) {
   if (v->step->axis != UN__AXIS_THREAD) return NULL;
   for (uint32_t i = 0; i < v->k->naxes; i++)
@@ -131,12 +132,30 @@ static const char *check_threads(const view *v) {
     for (uint32_t j = 1; un__is(end, UN__OP_END) && j < end->nsrc; j++) closes |= end->src[j] == v->axis->range;
     if (!closes) return "not every result of the kernel is stored inside it";
   }
+  for (uint32_t i = 0; i < v->k->nvalues; i++) {
+    const un__opt_value *x = &v->k->value[i];
+    if (x->kind != UN__OPT_COMBINE) continue;
+    uint64_t uses = v->k->mask[un__topo_find(&v->k->nodes, x->node)];
+    if (uses & v->scope->axes && !(uses & v->bit))
+      return "every task would compute a reduction again that stands outside it";
+  }
+  return NULL;
+}
+
+/* Loops whose length another loop bounds stay inside it, and their lengths stay scalars. */
+static const char *check_lengths(const view *v) {
+  uint64_t own = v->k->mask[un__topo_find(&v->k->nodes, v->axis->range->src[0])];
+  if (own && v->step->axis == UN__AXIS_THREAD) return "its length depends on another loop";
+  bool moves = expands(v->step->axis) || v->step->axis == UN__AXIS_LOOP;
+  for (uint32_t i = 0; moves && i < v->k->naxes; i++)
+    if (v->k->mask[un__topo_find(&v->k->nodes, v->k->axis[i].range->src[0])] & v->bit)
+      return "the length of another loop depends on it";
   return NULL;
 }
 
 static const char *(*const checks[])(const view *) = {
     check_axis,   check_side,  check_factor, check_copies,  check_order,
-    check_stores, check_nests, check_prefix, check_threads,
+    check_stores, check_nests, check_prefix, check_lengths, check_threads,
 };
 
 const char *un__opt_illegal(const un__opt_kernel *k, const un__opt_step *s, const un__target *t, uint32_t licences) {

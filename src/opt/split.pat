@@ -17,7 +17,7 @@ ruleset split ctx un__split {
 
   /// The same where there is a gate already. The gate may be all that moves.
   @proof(fuzz)
-  rule gate_guarded: INDEX(p, i, g) if split_pads(i) || split_pads(g) => INDEX(p, i, AND(g, split_inside(i)))
+  rule gate_guarded: INDEX(p, i, g:bool) if split_pads(i) || split_pads(g) => INDEX(p, i, AND(g, split_inside(i)))
 
   /// Copies beyond the end compute the last value again and store nothing.
   @proof(fuzz)
@@ -25,7 +25,7 @@ ruleset split ctx un__split {
 
   /// The same where the store has a gate already.
   @proof(fuzz)
-  rule gate_guarded_store: STORE(INDEX(p, i, g), v) if split_overruns(i)
+  rule gate_guarded_store: STORE(INDEX(p, i, g:bool), v) if split_overruns(i)
     => STORE(INDEX(p, i, AND(g, split_inside(i))), v)
 
   /// The loops that close the range close its parts.

@@ -21,12 +21,10 @@ static int64_t iterations(const un__opt_choice *c, uint32_t axis) {
   return un__opt_ceil(un__opt_blocks(c, axis), tile ? tile : 1);
 }
 
-/* How many tasks: up to `want`, with equal shares when the count divides. */
-static int64_t tasks_of(int64_t iterations, bool known, int64_t want) {
+/* How many tasks: up to `want`, as equal as can be. */
+static int64_t tasks_of(int64_t iterations, int64_t want) {
   if (iterations <= want) return iterations;
-  int64_t chunks = known ? un__opt_fit(iterations, true, want) : want;
-  int64_t each = un__opt_ceil(iterations, chunks);
-  return un__opt_ceil(iterations, each);
+  return un__opt_ceil(iterations, un__opt_ceil(iterations, want));
 }
 
 /* The nest that every result is stored in; -1 when there are several. */
@@ -49,10 +47,21 @@ typedef struct split {
   uint64_t time;
 } split;
 
+/* Whether a reduction stands in the nest but not inside the axis: it could only be computed by every task again. */
+static bool leaves_outside(const un__opt_choice *c, const un__opt_scope *nest, uint32_t axis) {
+  for (uint32_t i = 0; i < c->k->nvalues; i++) {
+    const un__opt_value *v = &c->k->value[i];
+    if (v->kind != UN__OPT_COMBINE) continue;
+    uint64_t uses = c->k->mask[un__topo_find(&c->k->nodes, v->node)];
+    if (uses & nest->axes && !(uses & BIT(axis))) return true;
+  }
+  return false;
+}
+
 /* The time of the longest thread, in scalar operations: work outside the axis is done by every task again. */
 static split split_of(const un__opt_choice *c, uint32_t axis, uint64_t all) {
   int64_t threads = c->t->threads;
-  split s = {(int32_t)axis, tasks_of(iterations(c, axis), c->k->axis[axis].known, threads * TASKS_PER_THREAD), all};
+  split s = {(int32_t)axis, tasks_of(iterations(c, axis), threads * TASKS_PER_THREAD), all};
   if (s.tasks < 2) return s;
   uint64_t inside = work_inside(c, BIT(axis)), rounds = (uint64_t)un__opt_ceil(s.tasks, threads);
   s.time = un__opt_sat_add(inside / (uint64_t)s.tasks * rounds, un__opt_sat_mul(all - inside, rounds));
@@ -77,6 +86,7 @@ void un__opt_pick_threads(un__opt_choice *c) {
   split best = {-1, 1, all - all / 8}; /* less than an eighth is not worth a pool */
   const un__opt_scope *s = &c->k->scope[nest];
   for (uint32_t i = 0; i < s->n; i++) {
+    if (leaves_outside(c, s, s->order[i])) continue;
     split x = split_of(c, s->order[i], all);
     if (x.time < best.time - best.time / 16 || (best.axis < 0 && x.time < best.time)) best = x;
   }

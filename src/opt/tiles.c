@@ -57,9 +57,22 @@ static int32_t best_shared(const un__opt_choice *c, const un__opt_scope *s, int3
   return found;
 }
 
+/* Rows of a tile: what takes least time when a row costs 2 and the loads that all rows share cost 3 for each tile. Rows
+ * beyond the end compute the last one again and store nothing, so the number need not divide. */
+static int64_t rows_for(const un__opt_axis *a, int64_t want) {
+  if (!a->known) return want;
+  if (a->size <= want) return a->size;
+  int64_t best = want;
+  for (int64_t f = want - 1; f >= 2 && f >= want / 2; f--)
+    if (un__opt_sat_mul((uint64_t)un__opt_ceil(a->size, f), (uint64_t)(2 * f + 3)) <
+        un__opt_sat_mul((uint64_t)un__opt_ceil(a->size, best), (uint64_t)(2 * best + 3)))
+      best = f;
+  return best;
+}
+
 static void tile_rows(un__opt_choice *c, int32_t axis, uint32_t shared, int64_t want) {
   const un__opt_axis *a = &c->k->axis[axis];
-  int64_t rows = un__opt_fit(a->size, a->known, want);
+  int64_t rows = rows_for(a, want);
   if (rows < 2) return;
   c->pick[axis].copies = rows;
   un__opt_say(c, "%lld values of range %lld side by side: %u loads shared, %u vector registers", (long long)rows,
@@ -76,6 +89,16 @@ static void tile_vectors(un__opt_choice *c, uint32_t axis, int64_t want, const c
   un__opt_say(c, "%lld vectors of range %lld side by side: %s", (long long)vectors, (long long)a->id, reason);
 }
 
+/* Whether a load in a reduction is taken apart into lanes: more of those side by side are more streams to follow. */
+static bool scatters_inside(const un__opt_choice *c, uint32_t lane) {
+  for (uint32_t i = 0; i < c->k->nvalues; i++) {
+    const un__opt_value *v = &c->k->value[i];
+    bool reduced = v->scope >= 0 && c->k->scope[v->scope].reduce;
+    if (reduced && un__opt_move_of(c, lane, i) == UN__OPT_SCATTER) return true;
+  }
+  return false;
+}
+
 static void reuse_nest(un__opt_choice *c, uint32_t scope) {
   const un__opt_scope *s = &c->k->scope[scope];
   int32_t lane = c->lane[scope];
@@ -84,10 +107,11 @@ static void reuse_nest(un__opt_choice *c, uint32_t scope) {
   int32_t rows = best_shared(c, s, lane, -1, &shared);
   if (lane >= 0) {
     if (rows >= 0) tile_rows(c, rows, shared, many ? 8 : some ? 6 : 4);
+    if (scatters_inside(c, (uint32_t)lane)) return;
     if (rows >= 0 && shared_loads(c, (uint32_t)lane))
       tile_vectors(c, (uint32_t)lane, 2, "one broadcast feeds them all");
     else if (rows < 0 && reduces_inside(c, BIT(lane)))
-      tile_vectors(c, (uint32_t)lane, 4, "independent accumulators, whole cache lines");
+      tile_vectors(c, (uint32_t)lane, many ? 16 : some ? 8 : 4, "independent accumulators, long runs of every row");
     return;
   }
   if (rows < 0) return;
@@ -113,11 +137,13 @@ static int64_t copies_around(const un__opt_choice *c, uint64_t axes) {
   return n;
 }
 
-/* The work of one iteration of a scope's own body. */
+/* Operations of one vector of a scope's own body: a scattered access is one for each lane. */
 static uint32_t body_cost(const un__opt_choice *c, int32_t scope) {
-  uint32_t sum = 0;
-  for (uint32_t i = 0; i < c->k->nvalues; i++)
-    if (c->k->value[i].scope == scope) sum += c->k->value[i].cost;
+  uint32_t sum = 0, lane = (uint32_t)c->lane[scope];
+  for (uint32_t i = 0; i < c->k->nvalues; i++) {
+    bool scatter = un__opt_move_of(c, lane, i) == UN__OPT_SCATTER;
+    if (c->k->value[i].scope == scope) sum += c->k->value[i].cost * (scatter ? (uint32_t)c->pick[lane].lanes : 1);
+  }
   return sum;
 }
 
@@ -141,7 +167,7 @@ void un__opt_pick_chains(un__opt_choice *c) {
     int64_t v = vectors_for(c, (uint32_t)c->lane[i], want);
     if (v < 2) continue;
     c->pick[c->lane[i]].copies = v;
-    un__opt_say(c, "%lld accumulators along range %lld: %u operations an element, %lld sums side by side already",
+    un__opt_say(c, "%lld accumulators along range %lld: %u operations a vector, %lld sums side by side already",
                 (long long)v, (long long)c->k->axis[c->lane[i]].id, cost, (long long)around);
   }
 }
@@ -159,7 +185,7 @@ void un__opt_pick_wide(un__opt_choice *c) {
     int64_t v = vectors_for(c, (uint32_t)lane, cost <= 8 ? 4 : cost <= 24 ? 2 : 1);
     if (v < 2) continue;
     c->pick[lane].copies = v;
-    un__opt_say(c, "%lld vectors of range %lld an iteration: %u operations an element", (long long)v,
+    un__opt_say(c, "%lld vectors of range %lld an iteration: %u operations a vector", (long long)v,
                 (long long)c->k->axis[lane].id, cost);
   }
 }

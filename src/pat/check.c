@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "infer.h"
-
 /* ---- names ---- */
 
 static void check_twins(un__pat *p, const un__ruleset_ast *s) {
@@ -21,29 +19,29 @@ static void check_twins(un__pat *p, const un__ruleset_ast *s) {
 
 static bool type_uses(const un__pat_type *t, const char *name);
 
-static bool expr_uses(const un__ex *e, const char *name) {
+bool un__check_mentions(const un__ex *e, const char *name) {
   if (!e) return false;
   if (e->kind == UN__EX_NAME && !strcmp(e->name, name)) return true;
   if (e->kind == UN__EX_TYVAR && *name == '\'' && !strcmp(e->name, name + 1)) return true;
   if (type_uses(e->type, name)) return true;
   for (size_t i = 0; i < e->args.n; i++)
-    if (expr_uses(e->args.at[i], name)) return true;
+    if (un__check_mentions(e->args.at[i], name)) return true;
   for (size_t i = 0; i < e->attrs.n; i++)
-    if (expr_uses(e->attrs.at[i], name)) return true;
+    if (un__check_mentions(e->attrs.at[i], name)) return true;
   return false;
 }
 
 static bool type_uses(const un__pat_type *t, const char *name) {
   if (!t) return false;
-  return (t->var && *name == '\'' && !strcmp(t->var, name + 1)) || expr_uses(t->expr, name);
+  return (t->var && *name == '\'' && !strcmp(t->var, name + 1)) || un__check_mentions(t->expr, name);
 }
 
 /* Times a name stands on the left; type variables with their quote. */
 static int left_uses(const un__pn *pn, const char *name) {
   int n = (pn->bind && !strcmp(pn->bind, name)) + type_uses(pn->type, name) + type_uses(pn->dtype, name);
   if (pn->kind == UN__PK_NAME || pn->kind == UN__PK_CONST) n += !strcmp(pn->name, name);
-  if (pn->kind == UN__PK_PIN) n += expr_uses(pn->expr, name);
-  for (size_t i = 0; i < pn->attrs.n; i++) n += expr_uses(pn->attrs.at[i], name);
+  if (pn->kind == UN__PK_PIN) n += un__check_mentions(pn->expr, name);
+  for (size_t i = 0; i < pn->attrs.n; i++) n += un__check_mentions(pn->attrs.at[i], name);
   for (size_t i = 0; i < pn->args.n; i++)
     if (pn->args.at[i].pat) n += left_uses(pn->args.at[i].pat, name);
   return n;
@@ -63,9 +61,9 @@ static bool c_uses(const char *body, const char *name) {
 
 static bool right_uses(const un__rule *r, const char *name, size_t from_clause) {
   for (size_t i = from_clause; i < r->clauses.n; i++)
-    if (expr_uses(r->clauses.at[i].expr, name)) return true;
+    if (un__check_mentions(r->clauses.at[i].expr, name)) return true;
   if (r->c_body) return c_uses(r->c_body, *name == '\'' ? name + 1 : name);
-  return expr_uses(r->rhs, name);
+  return un__check_mentions(r->rhs, name);
 }
 
 static void check_unused(un__pat *p, const un__rule *r, const un__variant *v) {
@@ -73,6 +71,7 @@ static void check_unused(un__pat *p, const un__rule *r, const un__variant *v) {
     const un__cap *c = &v->caps.at[i];
     if (c->hidden || left_uses(r->lhs, c->name) > 1 || right_uses(r, c->name, 0)) continue;
     un__diag *d = un__pat_warn(p, c->loc, "unused", "'%s' is never used", c->kind == UN__CAP_DTYPE ? c->name + 1 : c->name);
+    if (c->kind == UN__CAP_DTYPE) continue;
     if (c->kind == UN__CAP_SPAN) un__pat_note_plain(p, d, "write '..' to ignore the rest");
     else un__pat_note_plain(p, d, "write '_' to ignore it");
   }
@@ -91,18 +90,54 @@ static void check_tests(un__pat *p, const un__rule *r) {
   }
 }
 
+static void check_meaning(un__pat *p, const un__rule *r, const un__infer *in) {
+  un__check_total(p, r, in);
+  un__check_self_loop(p, r, in);
+  un__check_licence(p, r, in);
+}
+
 static void check_rule(un__pat *p, un__rule *r) {
   un__variants vs = {0};
+  uint32_t before = p->errors;
   un__pat_lower(p, r, &vs);
-  for (size_t i = 0; i < vs.list.n && !p->oom; i++) {
+  for (size_t i = 0; i < vs.list.n && p->errors == before && !p->oom; i++) {
     un__infer in;
+    un__check_contradiction(p, vs.list.at[i]);
     un__pat_infer(p, vs.list.at[i], &in);
+    if (p->errors == before) check_meaning(p, r, &in);
   }
-  if (vs.list.n && !p->oom) check_unused(p, r, vs.list.at[0]);
-  check_tests(p, r);
+  if (p->errors == before && vs.list.n && !p->oom) check_unused(p, r, vs.list.at[0]);
+  if (p->errors == before) check_tests(p, r);
+}
+
+enum { MAX_CALL_DEPTH = 48, UNSEEN = 0, OPEN, DONE };
+
+static void visit_decl(un__pat *p, un__decl *d, int depth);
+
+static void visit_calls(un__pat *p, un__decl *from, const un__ex *e, int depth) {
+  un__decl *d = e->kind == UN__EX_CALL ? un__pat_find_decl(p, e->name) : NULL;
+  if (d) {
+    if (d->state == OPEN) un__pat_error(p, e->loc, "recursive", "'%s' calls itself", d->name);
+    else visit_decl(p, d, depth + 1);
+  }
+  bool number = e->kind == UN__EX_CONST && e->args.at[0]->kind != UN__EX_INT && e->args.at[0]->kind != UN__EX_FLOAT;
+  bool builtin = e->kind == UN__EX_CALL && !d && un__infer_partial(e->name);
+  from->partial |= (d && d->partial) || builtin || number || e->kind == UN__EX_EVAL;
+  for (size_t i = 0; i < e->args.n; i++) visit_calls(p, from, e->args.at[i], depth);
+}
+
+/* Finds functions that call themselves, and those that may have no value. */
+static void visit_decl(un__pat *p, un__decl *d, int depth) {
+  if (d->state != UNSEEN) return;
+  d->state = OPEN;
+  d->partial = d->is_extern && !d->is_pred;
+  if (depth > MAX_CALL_DEPTH) un__pat_error(p, d->loc, "recursive", "functions call each other more than %d deep", MAX_CALL_DEPTH);
+  else if (d->body) visit_calls(p, d, d->body, depth);
+  d->state = DONE;
 }
 
 static void check_decls(un__pat *p) {
+  for (size_t i = 0; i < p->decls.n; i++) visit_decl(p, p->decls.at[i], 0);
   for (size_t i = 0; i < p->decls.n && !p->oom; i++) {
     un__infer in;
     if (p->decls.at[i]->body) un__pat_infer_decl(p, p->decls.at[i], &in);
@@ -116,5 +151,6 @@ void un__pat_check(un__pat *p) {
     if (!s->main_file) continue;
     check_twins(p, s);
     for (size_t k = 0; k < s->rules.n && !p->oom; k++) check_rule(p, s->rules.at[k]);
+    if (!p->errors) un__check_overlap(p, s);
   }
 }

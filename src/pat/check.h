@@ -2,6 +2,18 @@
 #ifndef UN_PAT_CHECK_H
 #define UN_PAT_CHECK_H
 
-#include "lower.h"
+#include "infer.h"
+
+/* total.c: `~>` right sides that may decline. `in` has been inferred for this rule. */
+void un__check_total(un__pat *p, const un__rule *r, const un__infer *in);
+/* laws.c: a variant that can never match; a rule that undoes itself; float arithmetic changed without a licence. */
+void un__check_contradiction(un__pat *p, const un__variant *v);
+void un__check_self_loop(un__pat *p, const un__rule *r, const un__infer *in);
+void un__check_licence(un__pat *p, const un__rule *r, const un__infer *in);
+/* overlap.c: between the rules of one set. */
+void un__check_overlap(un__pat *p, const un__ruleset_ast *s);
+
+/* Does an expression mention a name? */
+bool un__check_mentions(const un__ex *e, const char *name);
 
 #endif

@@ -219,7 +219,7 @@ static size_t edit_distance(const char *a, const char *b) {
 
 const char *un__pat_nearest(const char *name, const char *const *names, size_t n) {
   const char *best = NULL;
-  size_t best_d = strlen(name) / 3 + 1;
+  size_t n_name = strlen(name), best_d = n_name < 3 ? 0 : n_name / 3 + 1;
   for (size_t i = 0; i < n; i++) {
     size_t d = names[i] ? edit_distance(name, names[i]) : SIZE_MAX;
     if (d < best_d || (d == best_d && !best)) best = names[i], best_d = d;

@@ -12,10 +12,15 @@ static int find(const un__infer *in, int tv) {
   return tv;
 }
 
-int un__infer_root(const un__infer *in, int tv) { return find(in, tv); }
+/* Lanes may differ where scalars do not: a lane and its vector. */
+static int find_scalar(const un__infer *in, int tv) {
+  while (tv >= 0 && in->classes.at[tv].scalar_up != tv) tv = in->classes.at[tv].scalar_up;
+  return tv;
+}
 
 static int new_class(un__infer *in, uint32_t mask, const char *source) {
-  un__tclass c = {.up = (int)in->classes.n, .mask = mask, .source = source, .truth_of = -1};
+  int self = (int)in->classes.n;
+  un__tclass c = {.up = self, .scalar_up = self, .mask = mask, .source = source, .truth_of = -1};
   return un__pat_push(in->p, &in->classes, c) ? c.up : -1;
 }
 
@@ -31,7 +36,7 @@ static const char *mask_text(un__pat *p, uint32_t mask) {
 }
 
 static void restrict_to(un__infer *in, int tv, uint32_t mask, un__pat_loc loc) {
-  tv = find(in, tv);
+  tv = find_scalar(in, tv);
   if (tv < 0) return;
   un__tclass *c = &in->classes.at[tv];
   if (c->mask && !(c->mask & mask))
@@ -39,7 +44,15 @@ static void restrict_to(un__infer *in, int tv, uint32_t mask, un__pat_loc loc) {
   c->mask &= mask;
 }
 
+static void unify_scalar(un__infer *in, int a, int b, un__pat_loc loc) {
+  a = find_scalar(in, a), b = find_scalar(in, b);
+  if (a < 0 || b < 0 || a == b) return;
+  restrict_to(in, a, in->classes.at[b].mask, loc);
+  in->classes.at[b].scalar_up = a;
+}
+
 static int unify(un__infer *in, int a, int b, un__pat_loc loc) {
+  unify_scalar(in, a, b, loc);
   a = find(in, a), b = find(in, b);
   if (a < 0 || b < 0) return a < 0 ? b : a;
   if (a == b) return a;
@@ -48,25 +61,44 @@ static int unify(un__infer *in, int a, int b, un__pat_loc loc) {
     a = b, b = t;
   }
   un__tclass *x = &in->classes.at[a], *y = &in->classes.at[b];
-  restrict_to(in, a, y->mask, loc);
   if (!x->source) x->source = y->source;
+  if (!x->late || (y->late && y->late_no < x->late_no)) x->late = y->late, x->late_no = y->late_no;
   if (x->truth_of < 0) x->truth_of = y->truth_of;
   y->up = a;
   return a;
 }
 
-const char *un__infer_dtype(const un__infer *in, int tv) {
+const char *un__infer_whole_dtype(const un__infer *in, int tv) {
   tv = find(in, tv);
   if (tv < 0) return NULL;
   const un__tclass *c = &in->classes.at[tv];
   if (c->source) return c->source;
-  if (c->truth_of >= 0 && find(in, c->truth_of) != tv) {
-    const char *of = un__infer_dtype(in, c->truth_of);
-    if (of) return un__pat_fmt(in->p, "un__dt_with_scalar(%s, UN_BOOL)", of);
-  }
+  if (c->late && c->late_no <= in->lets_made) return c->late;
+  if (c->truth_of < 0 || find(in, c->truth_of) == tv) return NULL;
+  const char *of = un__infer_dtype(in, c->truth_of);
+  return of ? un__pat_fmt(in->p, "un__dt_with_scalar(%s, UN_BOOL)", of) : NULL;
+}
+
+const char *un__infer_dtype(const un__infer *in, int tv) {
+  const char *whole = un__infer_whole_dtype(in, tv);
+  if (whole || find(in, tv) < 0) return whole;
   for (int i = 0; i < UN__PDT_COUNT; i++)
-    if (c->mask == (uint32_t)1 << i) return un__pat_fmt(in->p, "UN__DT(UN_%s)", un__pat_dtype_id[i]);
+    if (in->classes.at[find_scalar(in, tv)].mask == (uint32_t)1 << i) return un__pat_fmt(in->p, "UN__DT(UN_%s)", un__pat_dtype_id[i]);
   return NULL;
+}
+
+uint32_t un__infer_mask(const un__infer *in, int tv) {
+  tv = find_scalar(in, tv);
+  return tv < 0 ? UINT32_MAX : in->classes.at[tv].mask;
+}
+
+bool un__infer_same_scalar(const un__infer *in, int a, int b) { return a >= 0 && b >= 0 && find_scalar(in, a) == find_scalar(in, b); }
+
+void un__infer_learn(un__infer *in, int tv, const char *source) {
+  tv = find(in, tv);
+  if (tv < 0) return;
+  in->classes.at[tv].late = source;
+  in->classes.at[tv].late_no = 0;
 }
 
 /* ---- names ---- */
@@ -146,6 +178,13 @@ const un__builtin *un__infer_builtin(const char *name) {
   return NULL;
 }
 
+bool un__infer_partial(const char *name) {
+  static const char *const partial[] = {"with_src", "with_dtype", "src", "first", "rest"};
+  for (size_t i = 0; i < sizeof partial / sizeof *partial; i++)
+    if (!strcmp(partial[i], name)) return true;
+  return false;
+}
+
 /* ---- kinds ---- */
 
 un__kind un__infer_kind(const un__infer *in, const un__ex *e) {
@@ -154,9 +193,9 @@ un__kind un__infer_kind(const un__infer *in, const un__ex *e) {
   const un__builtin *b;
   un__kind k;
   switch (e->kind) {
+  case UN__EX_FLOAT: return UN__K_NODE;
   case UN__EX_INT:
-  case UN__EX_FLOAT:
-  case UN__EX_IN: return in->in_test ? UN__K_NODE : UN__K_INT;
+  case UN__EX_IN: return in->in_test || e->type ? UN__K_NODE : UN__K_INT;
   case UN__EX_NAME:
     n = un__infer_name(in, e->name);
     return n ? n->kind : in->in_test ? UN__K_NODE : UN__K_NONE;
@@ -300,7 +339,7 @@ static void walk_int(un__infer *in, un__ex *e) {
   case UN__EX_NAME:
     n = un__infer_name(in, e->name);
     if (!n) unbound(in, e);
-    else if (n->kind != UN__K_INT) want(in, e, UN__K_INT, n->kind);
+    else if (n->kind != UN__K_INT && n->kind != UN__K_OP) want(in, e, UN__K_INT, n->kind);
     return;
   case UN__EX_UPPER:
     if (un__optab_axis(e->name) < 0 && un__optab_find(e->name) < 0)
@@ -387,6 +426,9 @@ static void relate(un__infer *in, int op, int tv, int first, uint32_t i, int kid
   bool all_index = op == UN__POP_RANGE || op == UN__POP_VAR || op == UN__POP_BUFFER || op == UN__POP_IOTA ||
                    op == UN__POP_PARAM || op == UN__POP_SPECIAL;
   if (all_index || (tail_index && i > 0) || (op == UN__POP_VALID && i == 0)) restrict_to(in, kid, un__optab_class("index"), loc);
+  bool same_scalar = op == UN__POP_GEP || op == UN__POP_UNROLL || op == UN__POP_CONTRACT || op == UN__POP_HREDUCE;
+  if (op == UN__POP_VECTORIZE || (same_scalar && i == 0)) unify_scalar(in, tv, kid, loc);
+  if (op == UN__POP_END && i == 0) restrict_to(in, kid, un__optab_class("void"), loc);
   if (op == UN__POP_VALID && i == 1) restrict_to(in, kid, un__optab_class("bool"), loc);
   if ((op == UN__POP_REDUCE || op == UN__POP_REDUCE_AXIS || op == UN__POP_HREDUCE) && i == 0) restrict_to(in, kid, letters, loc);
 }
@@ -405,6 +447,8 @@ static void annotate(un__infer *in, un__ex *e, int tv) {
   if (!t || tv < 0) return;
   if (t->mask != UINT32_MAX) restrict_to(in, tv, t->mask, t->loc);
   if (t->expr) walk_dtype(in, t->expr);
+  if (t->expr && t->expr->kind == UN__EX_CALL && !strcmp(t->expr->name, "dtype") && t->expr->args.n == 1)
+    unify(in, t->expr->args.at[0]->tv, tv, t->loc);
   if (!t->var) return;
   const un__name *n = un__infer_name(in, un__pat_fmt(in->p, "'%s", t->var));
   if (!n) un__pat_error(in->p, t->loc, "unbound", "type variable '%s is not bound on the left side", t->var);
@@ -413,15 +457,18 @@ static void annotate(un__infer *in, un__ex *e, int tv) {
 
 static void walk_attrs(un__infer *in, un__ex *e, const un__oprow *row) {
   uint32_t n = un__optab_nattr(row);
-  if (e->attrs.n != n) {
+  bool list = n && row->attr[n - 1].kind == UN__PAK_INTS;
+  if (list ? e->attrs.n < n : e->attrs.n != n) {
     un__pat_error(in->p, e->loc, "bad-attr", "%s has %u attribute%s, not %zu", row->name, n, n == 1 ? "" : "s", e->attrs.n);
     return;
   }
-  for (uint32_t i = 0; i < n; i++) {
+  for (uint32_t i = 0; i < e->attrs.n; i++) {
     un__ex *a = e->attrs.at[i];
-    un__pat_ak ak = row->attr[i].kind;
-    if (ak == UN__PAK_INTS || ak == UN__PAK_NAME) {
-      if (!in->in_test) walk_ints(in, a);
+    un__pat_ak ak = row->attr[i < n ? i : n - 1].kind;
+    if (ak == UN__PAK_NAME || (ak == UN__PAK_INTS && e->attrs.n == n && un__infer_kind(in, a) != UN__K_INT && a->kind != UN__EX_INT)) {
+      walk_ints(in, a);
+    } else if (a->kind == UN__EX_INT) {
+      continue;
     } else if (ak == UN__PAK_OP && a->kind == UN__EX_NAME && un__infer_kind(in, a) == UN__K_OP) {
       continue;
     } else if (a->kind == UN__EX_UPPER) {
@@ -599,6 +646,10 @@ static void left_classes(un__infer *in) {
     if (c->kind == UN__CK_TYPE) restrict_to(in, c->site, (uint32_t)c->a, c->loc);
     if (c->kind == UN__CK_SAME || c->kind == UN__CK_DTYPE_EQ) unify(in, c->site, c->site2, c->loc);
     if (c->kind == UN__CK_SEM && (c->a == UN__SEM_TRUE || c->a == UN__SEM_FALSE)) restrict_to(in, c->site, un__optab_class("bool"), c->loc);
+    int op = v->sites.at[c->site].op;
+    bool reduces = op == UN__POP_REDUCE || op == UN__POP_REDUCE_AXIS || op == UN__POP_HREDUCE;
+    if (c->kind == UN__CK_ATTR && reduces && c->a == 0 && c->b > 0 && c->b < UN__POP_COUNT)
+      restrict_to(in, c->site, un__optab_letters(un__optab[c->b].operands), c->loc);
     if ((c->kind == UN__CK_SEM && (c->a == UN__SEM_INF || c->a == UN__SEM_NAN)))
       restrict_to(in, c->site, un__optab_class("float"), c->loc);
   }
@@ -631,12 +682,14 @@ static void left_names(un__infer *in) {
   }
 }
 
-/* The right side may not ask for more than the left side has checked. */
+/* The right side may not ask for more than the left side has checked. A class that may still be void is one about
+ * which the left side says nothing; guards are trusted there. */
 static void check_narrowing(un__infer *in, const uint32_t *mask, const int *root, size_t n) {
   const un__rule *r = in->v->rule;
+  uint32_t aside = un__optab_class("void") | UN__PAT_PTR;
   for (size_t i = 0; i < n; i++) {
-    uint32_t now = in->classes.at[find(in, (int)i)].mask;
-    if (now == mask[i] || !now) continue;
+    uint32_t now = in->classes.at[find_scalar(in, (int)i)].mask;
+    if ((now & ~aside) == (mask[i] & ~aside) || !now || (mask[i] & un__optab_class("void") & ~now)) continue;
     un__diag *d = un__pat_error(in->p, r->rhs->loc, "type", "the right side needs %s where the left side allows %s",
                                 mask_text(in->p, now), mask_text(in->p, mask[i]));
     un__pat_note_plain(in->p, d, "say so on the left: ':%s'", mask_text(in->p, now));
@@ -645,7 +698,8 @@ static void check_narrowing(un__infer *in, const uint32_t *mask, const int *root
   for (size_t i = 0; i < n; i++)
     for (size_t k = 0; k < i; k++) {
       bool single = mask[i] && !(mask[i] & (mask[i] - 1)) && mask[i] == mask[k];
-      if (root[i] == root[k] || single || find(in, (int)i) != find(in, (int)k)) continue;
+      bool unsaid = (mask[i] | mask[k]) & un__optab_class("void");
+      if (root[i] == root[k] || single || unsaid || find_scalar(in, (int)i) != find_scalar(in, (int)k)) continue;
       un__diag *d = un__pat_error(in->p, r->rhs->loc, "type", "the right side needs two dtypes to be equal that may differ on the left");
       un__pat_note_plain(in->p, d, "tie them with a type variable: x:'T, y:'T");
       return;
@@ -664,8 +718,9 @@ static void infer_clauses(un__infer *in, un__rule *r) {
     int tv = walk_as(in, c->expr, k);
     if (k == UN__K_NONE) walk_int(in, c->expr);     /* reports what is wrong with it */
     if (un__infer_name(in, c->name)) un__pat_error(in->p, c->loc, "duplicate", "'%s' is bound already", c->name);
-    if (k == UN__K_NODE && tv >= 0 && !in->classes.at[find(in, tv)].source)
-      in->classes.at[find(in, tv)].source = un__pat_fmt(in->p, "v_%s->dtype", c->name);
+    in->lets++;
+    un__tclass *late = k == UN__K_NODE && tv >= 0 ? &in->classes.at[find(in, tv)] : NULL;
+    if (late && !late->late) late->late = un__pat_fmt(in->p, "v_%s->dtype", c->name), late->late_no = in->lets;
     add_name(in, (un__name){.name = c->name, .kind = k, .tv = tv, .is_let = true});
   }
 }
@@ -680,7 +735,7 @@ void un__pat_infer(un__pat *p, const un__variant *v, un__infer *in) {
   uint32_t *mask = un__pat_alloc(p, n * sizeof *mask);
   int *root = un__pat_alloc(p, n * sizeof *root);
   if (p->oom) return;
-  for (size_t i = 0; i < n; i++) root[i] = find(in, (int)i), mask[i] = in->classes.at[root[i]].mask;
+  for (size_t i = 0; i < n; i++) root[i] = find_scalar(in, (int)i), mask[i] = in->classes.at[root[i]].mask;
   uint32_t before = p->errors;
   infer_clauses(in, r);
   if (!r->rhs || p->oom) return;

@@ -10,9 +10,12 @@
 #include "lower.h"
 
 typedef struct un__tclass {
-  int up;                    /* union-find parent, or itself */
-  uint32_t mask;
+  int up;                    /* union-find parent of the whole dtype, or itself */
+  int scalar_up;             /* union-find parent of the scalar alone */
+  uint32_t mask;             /* of the scalar's root */
   const char *source;        /* C expression of the dtype, or NULL */
+  const char *late;          /* the same, but of a `let`: usable once `late_no` lets have been made */
+  int late_no;
   int truth_of;              /* bool with the lanes of that class; -1 */
 } un__tclass;
 
@@ -32,6 +35,7 @@ typedef struct un__infer {
   UN__VEC(un__tclass) classes;
   UN__VEC(un__name) names;
   bool in_test;
+  int lets, lets_made;       /* of `let` clauses: seen by inference; emitted so far */
 } un__infer;
 
 /* Infers the rule's clauses and template for this variant, marking tv in its expressions. Reports unbound, type. */
@@ -44,14 +48,22 @@ void un__pat_infer_decl(un__pat *p, const un__decl *d, un__infer *out);
 const un__name *un__infer_name(const un__infer *in, const char *name);
 /* Kind an expression has by itself; a `#c` name is INT. */
 un__kind un__infer_kind(const un__infer *in, const un__ex *e);
-int un__infer_root(const un__infer *in, int tv);
 /* C expression of a class's dtype, or NULL when nothing tells. In the arena. */
 const char *un__infer_dtype(const un__infer *in, int tv);
+/* Scalars a class may have; do two classes always have the same one? */
+uint32_t un__infer_mask(const un__infer *in, int tv);
+bool un__infer_same_scalar(const un__infer *in, int a, int b);
+/* The same with its lanes: NULL too when only the scalar is known, so that an operand beside it may tell more. */
+const char *un__infer_whole_dtype(const un__infer *in, int tv);
+/* From here on this C expression gives the dtype of a class. */
+void un__infer_learn(un__infer *in, int tv, const char *source);
 /* Row of an EX_OP or EX_EVAL, loop variables looked up. 0: none. */
 int un__infer_op(const un__infer *in, const un__ex *e);
 /* Builtin functions of expressions: result kind, or NONE when there is none of that name. */
 typedef struct un__builtin { const char *name; un__kind result; un__kind args[4]; const char *c; } un__builtin;
 const un__builtin *un__infer_builtin(const char *name);
+/* May the builtin give nothing (a node or nodes that are not there)? */
+bool un__infer_partial(const char *name);
 /* The operand of a BINARY node expression that becomes this op; 0: no such operator on nodes. */
 int un__infer_binary_op(int tok);
 

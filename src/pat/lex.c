@@ -260,9 +260,7 @@ const char *un__tok_text(un__tok t) {
       [UN__T_EOF] = "end of file", [UN__T_NAME] = "a name", [UN__T_OPNAME] = "an operation", [UN__T_INT] = "a number",
       [UN__T_FLOAT] = "a number", [UN__T_STRING] = "a string", [UN__T_TYVAR] = "a type variable",
       [UN__T_DOC] = "a doc comment", [UN__T_BAD] = "a stray character"};
-  static const char quoted[][5] = {"'('", "')'", "'['", "']'", "'{'", "'}'", "','", "':'", "'#'", "'@'", "'?'"};
   if (t <= UN__T_DOC || t == UN__T_BAD) return names[t];
-  if (t <= UN__T_QUEST) return quoted[t - UN__T_LPAREN];
   for (int i = 0; i < NPUNCT; i++)
     if (punct[i].kind == t) return punct[i].text;
   return "?";

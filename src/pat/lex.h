@@ -35,6 +35,6 @@ un__token un__lex_next(un__lexer *lx);
 /* Raw text of a C block whose `{` has just been read, up to its matching `}` (which is consumed). Strings, character
  * constants and comments are respected. NULL at the end of the file. */
 const char *un__lex_c_block(un__lexer *lx, un__pat_loc open, un__pat_loc *out_loc);
-const char *un__tok_text(un__tok t);      /* "'('" */
+const char *un__tok_text(un__tok t);      /* "(", "a name" */
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_CHOICES = 24, MAX_VARIANTS = 4096, MAX_ORDERS = 16 };
+enum { MAX_CHOICES = 24, MAX_VARIANTS = 4096, MAX_ORDERS = 16, MAX_SITES = 256 };
 
 typedef struct lowering {
   un__pat *p;
@@ -37,6 +37,10 @@ static bool turn(lowering *lw) {
 static void constrain(lowering *lw, un__cons c) { un__pat_push(lw->p, &lw->v->cons, c); }
 
 static int new_site(lowering *lw, int parent, uint32_t index) {
+  if (lw->v->sites.n >= MAX_SITES) {
+    un__pat_error(lw->p, lw->r->loc, "blow-up", "the left side of rule '%s' has more than %d nodes", lw->r->name, MAX_SITES);
+    return 0;
+  }
   un__site s = {.parent = parent, .index = index};
   un__pat_push(lw->p, &lw->v->sites, s);
   return lw->p->oom ? 0 : (int)lw->v->sites.n - 1;
@@ -211,6 +215,8 @@ static void lower_attr(lowering *lw, const un__oprow *row, uint32_t i, const un_
 
 static void lower_attrs(lowering *lw, const un__pn *pn, const un__oprow *row, int site) {
   uint32_t n = un__optab_nattr(row);
+  const un__ex *only = n == 0 && pn->attrs.n == 1 && row->dtype == UN__PDR_GIVEN ? pn->attrs.at[0] : NULL;
+  if (only && only->kind == UN__EX_NAME && !strcmp(only->name, "_")) return;      /* CAST<_>: any dtype */
   if (pn->attrs.n > n) {
     un__pat_error(lw->p, pn->attrs.at[n]->loc, "bad-attr", "%s has %u attribute%s, not %zu", row->name, n, n == 1 ? "" : "s", pn->attrs.n);
     return;
@@ -330,6 +336,7 @@ static void lower_const(lowering *lw, const un__pn *pn, int site) {
     un__pat_push(lw->p, &lw->v->pins, pin);
   } else if (pn->kind == UN__PK_SEM) {
     c.kind = UN__CK_SEM, c.a = pn->sem;
+    c.b = pn->sem == UN__SEM_ZERO && (lw->r->licences & UN__PAT_NSZ);
     const un__ex *of = pn->sem == UN__SEM_IDENT && pn->expr->args.n ? pn->expr->args.at[0] : NULL;
     if (of) c.b = of->kind == UN__EX_NAME ? un__variant_loop_op(lw->v, of->name) : of->kind == UN__EX_UPPER ? un__optab_find(of->name) : 0;
     if (of && c.b <= 0) un__pat_error(lw->p, pn->loc, "unknown-op", "@ident takes an operation");

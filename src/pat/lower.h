@@ -21,7 +21,7 @@ typedef enum un__ck {
   UN__CK_ATTR,        /* attribute word a is b */
   UN__CK_TYPE,        /* scalar in mask a */
   UN__CK_LANES,       /* un__pat_lanes a */
-  UN__CK_SEM,         /* constant has meaning a (b: the op of @ident) */
+  UN__CK_SEM,         /* constant has meaning a (b: the op of @ident; @zero: also -0.0) */
   UN__CK_INT,         /* constant equals integer a */
   UN__CK_FLOAT,       /* constant equals f */
   UN__CK_SAME,        /* same node as site2 */

@@ -34,10 +34,15 @@ bool un__ps_accept(un__parser *ps, un__tok t) {
   return true;
 }
 
+static const char *quoted(un__parser *ps, un__tok t) {
+  bool punct = t > UN__T_DOC && t < UN__T_BAD;
+  return punct ? un__pat_fmt(ps->p, "'%s'", un__tok_text(t)) : un__tok_text(t);
+}
+
 static const char *found(un__parser *ps) {
   const un__token *t = &ps->tok;
   if (t->kind == UN__T_NAME || t->kind == UN__T_OPNAME) return un__pat_fmt(ps->p, "'%.60s'", t->text);
-  return un__tok_text(t->kind);
+  return quoted(ps, t->kind);
 }
 
 void un__ps_fail(un__parser *ps, const char *expected) {
@@ -52,7 +57,7 @@ bool un__ps_expect(un__parser *ps, un__tok t, const char *where) {
     un__ps_advance(ps);
     return true;
   }
-  un__ps_fail(ps, un__pat_fmt(ps->p, "%s %s", un__tok_text(t), where));
+  un__ps_fail(ps, un__pat_fmt(ps->p, "%s %s", quoted(ps, t), where));
   return false;
 }
 
@@ -92,7 +97,7 @@ un__pat_loc un__ps_span(un__pat_loc from, const un__parser *ps) {
 
 int un__ps_opname(un__parser *ps, const un__token *t) {
   int op = un__optab_find(t->text);
-  if (op > 0) return op;
+  if (op > 0 || ps->bad) return op > 0 ? op : 0;
   const char *names[UN__POP_COUNT] = {0};
   for (int i = 1; i < UN__POP_COUNT; i++) names[i] = un__optab[i].name;
   un__diag *d = un__pat_error(ps->p, t->loc, "unknown-op", "there is no operation '%s'", t->text);
@@ -181,7 +186,8 @@ static void declaration(un__parser *ps) {
     un__pat_note_at(ps->p, dg, twin->loc, "first here");
     return;
   }
-  un__pat_push(ps->p, &ps->p->decls, d);
+  if (ps->p->decls.n >= UN__PAT_MAX_DECLS) un__ps_fail(ps, "at most 4096 functions");
+  else un__pat_push(ps->p, &ps->p->decls, d);
 }
 
 static void stage_walk(un__parser *ps, un__stage_ast *s) {
@@ -310,7 +316,9 @@ static void include(un__parser *ps, uint32_t file, int depth) {
   if (!strcmp(t.text, "ops.pat") || already_open(ps->p, t.text)) return;    /* ops come from ops.def */
   if (depth >= MAX_INCLUDE_DEPTH || ps->p->files.n >= MAX_FILES) {
     un__pat_error(ps->p, t.loc, "include", "too many nested includes");
+    ps->p->broken = true;
   } else if (!open_include(ps->p, file, t.text)) {
+    ps->p->broken = true;
     un__pat_error(ps->p, t.loc, "include", "cannot read '%s'", t.text);
   } else if (!ps->p->errors) {
     un__ps_file(ps->p, (uint32_t)ps->p->files.n - 1, false, depth + 1);
@@ -352,6 +360,7 @@ void un__ps_file(un__pat *p, uint32_t file, bool main_file, int depth) {
   while (ps->tok.kind != UN__T_EOF && !p->oom && p->errors < UN__PAT_MAX_ERRORS) {
     top(ps, file, depth);
     if (!ps->bad) continue;
+    p->broken = true;
     ps->bad = false;
     ps->loops.n = 0;
     ps->depth = 0;
@@ -390,7 +399,7 @@ const un__opset *un__pat_find_opset(const un__pat *p, const char *name) {
   return NULL;
 }
 
-const un__decl *un__pat_find_decl(const un__pat *p, const char *name) {
+un__decl *un__pat_find_decl(const un__pat *p, const char *name) {
   for (size_t i = 0; i < p->decls.n; i++)
     if (!strcmp(p->decls.at[i]->name, name)) return p->decls.at[i];
   return NULL;

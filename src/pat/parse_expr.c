@@ -53,6 +53,8 @@ un__pat_type *un__ps_types(un__parser *ps, un__pat_type *old) {
   while (!ps->bad && un__ps_accept(ps, UN__T_COLON)) {
     un__pat_type *t = un__ps_type(ps);
     if (old) {
+      if (!(t->mask & old->mask) || (t->lanes && old->lanes && t->lanes != old->lanes))
+        un__pat_error(ps->p, t->loc, "contradiction", "no dtype is of both kinds");
       t->mask &= old->mask;
       t->is_const |= old->is_const;
       if (!t->lanes) t->lanes = old->lanes;
@@ -76,6 +78,7 @@ un__ex *un__ps_new(un__parser *ps, un__ex_kind kind) {
 static void arguments(un__parser *ps, un__ex *e, un__tok close) {
   while (!ps->bad && ps->tok.kind != close) {
     un__pat_push(ps->p, &e->args, un__ps_expr(ps));
+    if (e->args.n > UN__PAT_MAX_ARGS) un__ps_fail(ps, "at most 64 arguments");
     if (!un__ps_accept(ps, UN__T_COMMA)) break;
   }
   un__ps_expect(ps, close, "after the arguments");
@@ -119,11 +122,13 @@ static un__ex *op_expr(un__parser *ps, bool loop_var) {
   return e;
 }
 
+static un__ex *core_expr(un__parser *ps);
+
 static un__ex *hash_expr(un__parser *ps) {
   un__ex *e = un__ps_new(ps, UN__EX_CONST);
   un__ps_advance(ps);
   if (!un__ps_word(ps, "eval")) {
-    un__pat_push(ps->p, &e->args, un__ps_primary(ps));
+    un__pat_push(ps->p, &e->args, core_expr(ps));      /* a type after it is the constant's */
     return e;
   }
   e->kind = UN__EX_EVAL;

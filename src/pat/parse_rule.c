@@ -69,6 +69,7 @@ static void op_pattern(un__parser *ps, un__pn *pn) {
   if (!ps->bad && !un__ps_accept(ps, UN__T_LBRACK)) un__ps_expect(ps, UN__T_LPAREN, "after an operation");
   while (!ps->bad && ps->tok.kind != close) {
     arg(ps, pn);
+    if (pn->args.n > UN__PAT_MAX_ARGS) un__ps_fail(ps, "at most 64 operands");
     if (!un__ps_accept(ps, UN__T_COMMA)) break;
   }
   un__ps_expect(ps, close, "after the operands");
@@ -312,7 +313,7 @@ static void for_loop(un__parser *ps, un__ruleset_ast *set, rule_attrs ra) {
   if (!ps->bad && ps->tok.kind == UN__T_NAME) {
     loop.set = un__pat_find_opset(ps->p, ps->tok.text);
     if (!loop.set) un__pat_error(ps->p, ps->tok.loc, "unknown-name", "there is no opset '%s'", ps->tok.text);
-    if (!loop.set) ps->bad = true;
+    if (!loop.set) loop.set = un__pat_alloc(ps->p, sizeof *loop.set);      /* empty: its rules stand for nothing */
   }
   un__ps_expect(ps, UN__T_NAME, "an opset after 'in'");
   un__ps_expect(ps, UN__T_LBRACE, "to open the loop");

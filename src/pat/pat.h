@@ -14,7 +14,8 @@
 #include "base/strbuf.h"
 #include "optab.h"
 
-enum { UN__PAT_MAX_DEPTH = 64, UN__PAT_MAX_BYTES = 4 << 20, UN__PAT_MAX_RULES = 8192, UN__PAT_MAX_ERRORS = 100 };
+enum { UN__PAT_MAX_DEPTH = 64, UN__PAT_MAX_BYTES = 4 << 20, UN__PAT_MAX_RULES = 2048, UN__PAT_MAX_DECLS = 4096, UN__PAT_MAX_ARGS = 64,
+       UN__PAT_MAX_ERRORS = 100 };
 
 typedef struct un__pat_loc {
   uint32_t file, off, len, line, col;
@@ -107,7 +108,11 @@ typedef struct un__decl {    /* pred or fn */
   un__kind result;
   un__ex *body;
   const char *smt;
+  int state;                 /* of the search for recursion */
+  bool partial;              /* may have no value */
 } un__decl;
+
+#define UN__PAT_NSZ 8u      /* UN__LIC_NSZ */
 
 typedef enum un__pat_proof {
   UN__PP_NONE, UN__PP_SMT, UN__PP_EVAL, UN__PP_FUZZ, UN__PP_INST, UN__PP_TRUSTED
@@ -181,8 +186,10 @@ typedef struct un__pat {
   UN__VEC(un__pat_file) files;
   UN__VEC(const char *) dirs;      /* -I */
   UN__VEC(const char *) werror;    /* codes; "all" */
+  bool warn_overlap;               /* many rules overlap on purpose: asked for by -Woverlap */
   UN__VEC(un__diag) diags;
   uint32_t errors;
+  bool broken;                     /* a declaration could not be read: what uses it cannot be checked */
   UN__VEC(const char *) c_includes;
   UN__VEC(un__opset *) opsets;
   UN__VEC(un__decl *) decls;
@@ -224,7 +231,7 @@ void un__pat_check(un__pat *p);
 
 un__ruleset_ast *un__pat_find_set(const un__pat *p, const char *name);
 const un__opset *un__pat_find_opset(const un__pat *p, const char *name);
-const un__decl *un__pat_find_decl(const un__pat *p, const char *name);
+un__decl *un__pat_find_decl(const un__pat *p, const char *name);
 /* Rules of a set, those of its bases first, each once. The array is the arena's. */
 un__rule **un__pat_set_rules(un__pat *p, const un__ruleset_ast *s, size_t *out_n);
 

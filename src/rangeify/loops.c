@@ -194,11 +194,12 @@ static bool may_reorder(const un__rf_drafts *d, const un_uop *reduce) {
   return (d->b->opt->licences & UN__LIC_REDUCE_ORDER) != 0;
 }
 
-/* How many parts to cut `size` into: a divisor near the wanted number when there is one. 0: not worth it. */
-static int64_t parts_of(const un__rf_drafts *d, int64_t size) {
+/* How many parts to cut `size` into: a divisor near the wanted number when there is one; every value on its own when
+ * `others` ranges remain. 0: not worth it. */
+static int64_t parts_of(const un__rf_drafts *d, int64_t size, uint32_t others) {
   int64_t want = PARTS;
   while (want < d->b->opt->threads) want *= 2;
-  if (size < 2 * want) return 0;
+  if (size < 2 * want) return others && size >= d->b->opt->threads ? size : 0;
   for (int64_t p = want; p >= want / 4 && p >= d->b->opt->threads; p--)
     if (size % p == 0) return p;
   return want;
@@ -214,36 +215,41 @@ static const un_uop *range_to_cut(const un__rf_drafts *d, const un_uop *reduce) 
   if (inner || opt->threads < 2 || points >= opt->threads || work < opt->min_parallel_work) return NULL;
   if (!may_reorder(d, reduce) || reduce->ranges->n + 1 > 2 * UN__MAX_RANK) return NULL;
   for (uint32_t k = 1; k < reduce->nsrc; k++)
-    if (parts_of(d, un__known_size(reduce->src[k]->src[0]))) return reduce->src[k];
+    if (parts_of(d, un__known_size(reduce->src[k]->src[0]), reduce->nsrc - 2)) return reduce->src[k];
   return NULL;
 }
 
-/* x over range = part * length + step, as a REDUCE over the other ranges and step; part stays open. */
+/* The reduction over range = part * length + step, as one over the other ranges and step; part stays open. */
 static const un_uop *partial(un__rf_drafts *d, const un_uop *reduce, const un_uop *range, const un_uop *part,
                              int64_t length) {
   un__graph *g = d->b->g;
-  int64_t size = un__known_size(range->src[0]);
-  const un_uop *step = un__range(g, un__idx(g, length), UN__AXIS_REDUCE, d->next_range++);
-  const un_uop *i = un__binary(g, UN__OP_ADD, un__binary(g, UN__OP_MUL, part, un__idx(g, length)), step);
-  const un_uop *in_range = NULL, *x = reduce->src[0], *src[2 * UN__MAX_RANK + 1];
-  if (un__known_size(part->src[0]) * length != size) {
+  const un_uop *i = part, *step = NULL, *in_range = NULL, *src[2 * UN__MAX_RANK + 1];
+  uint32_t n = 0;
+  if (length > 1) {
+    step = un__range(g, un__idx(g, length), UN__AXIS_REDUCE, d->next_range++);
+    i = un__binary(g, UN__OP_ADD, un__binary(g, UN__OP_MUL, part, un__idx(g, length)), step);
+  }
+  if (un__known_size(part->src[0]) * length != un__known_size(range->src[0])) {
     in_range = un__binary(g, UN__OP_LT, i, range->src[0]);
     i = un__uop(g, UN__OP_VALID, 0, (const un_uop *[]){i, in_range}, 2, NULL, 0);
   }
-  x = un__substitute(g, x, &range, &i, 1);
+  const un_uop *x = un__substitute(g, reduce->src[0], &range, &i, 1);
   un__value zero;
   if (in_range && un__identity((un__op)un__attr(reduce, 0), reduce->dtype, &zero))
     x = un__ternary(g, UN__OP_WHERE, in_range, x, un__const_bits(g, reduce->dtype, un__value_bits(zero)));
   if (!x || reduce->nsrc > 2 * UN__MAX_RANK) return NULL;
-  src[0] = x;
-  for (uint32_t k = 1; k < reduce->nsrc; k++) src[k] = reduce->src[k] == range ? step : reduce->src[k];
-  return un__rf_clean(d->b, un__with_src(g, reduce, src));
+  src[n++] = x;
+  for (uint32_t k = 1; k < reduce->nsrc; k++) {
+    if (reduce->src[k] != range) src[n++] = reduce->src[k];
+    else if (step) src[n++] = step;
+  }
+  return un__rf_clean(d->b, un__uop(g, UN__OP_REDUCE, 0, src, n, un__attrs(reduce), reduce->nattr));
 }
 
 /* Replaces one large reduction by one over its stored parts. */
 static un_status cut_reduction(un__rf_drafts *d, uint32_t i, const un_uop *reduce, const un_uop *range) {
   un__graph *g = d->b->g;
-  int64_t size = un__known_size(range->src[0]), parts = parts_of(d, size), length = (size + parts - 1) / parts;
+  int64_t size = un__known_size(range->src[0]), parts = parts_of(d, size, reduce->nsrc - 2), length = (size + parts - 1) / parts;
   parts = (size + length - 1) / length;
   const un_uop *part = un__range(g, un__idx(g, parts), UN__AXIS_REDUCE, d->next_range++);
   const un_uop *open[2 * UN__MAX_RANK];

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { MAX_RANGES = 64, NUMBERINGS = 4 };
+enum { MAX_RANGES = 64 };
 
 typedef struct body {
   un__rf_builder *b;
@@ -201,46 +201,49 @@ static void number_param(un__graph *g, numbering *m, const un_uop *param) {
   number_node(g, m, param, m->narg++);
 }
 
-static bool number_all(un__rf_builder *b, const un_uop *sink, const un_uop *const *result, uint32_t nresult, numbering *m) {
+static void number_range(un__rf_builder *b, numbering *m, const un_uop *range) {
+  for (uint32_t i = 0; i < m->n; i++)
+    if (m->from[i] == range) return;
+  if (m->nrange == MAX_RANGES) m->full = true;
+  else number_node(b->g, m, range, m->nrange++);
+}
+
+/* Results first, then other PARAMs by first visit; the loops of the nest outermost first, then others by first visit. */
+static bool number_all(un__rf_builder *b, const un_uop *sink, const un_uop *const *result, uint32_t nresult,
+                       const un_uop *const *out, uint32_t nout, numbering *m) {
   size_t n;
   const un_uop **order = un__toposort(sink, &n);
   if (!order) return no_memory(b);
   memset(m, 0, sizeof *m);
   for (uint32_t k = 0; k < nresult; k++) number_param(b->g, m, result[k]);
+  for (uint32_t k = 0; k < nout; k++) number_range(b, m, out[k]);
   for (size_t i = 0; i < n && !m->full; i++) {
     if (order[i]->op == UN__OP_PARAM) number_param(b->g, m, order[i]);
-    if (order[i]->op != UN__OP_RANGE) continue;
-    if (m->nrange == MAX_RANGES) m->full = true;
-    else number_node(b->g, m, order[i], m->nrange++);
+    if (order[i]->op == UN__OP_RANGE) number_range(b, m, order[i]);
   }
   un__free(order);
   if (m->full) un__fail(un__graph_err(b->g), UN_ERR_UNSUPPORTED, "rangeify: a kernel with too many loops or buffers");
   return !m->full;
 }
 
-/* Renaming may reorder operands of commutative ops and with them the first visits, so it is repeated until it settles. */
+/* Done once: renaming changes hashes and so the order of the operands of commutative ops, and no numbering need agree with
+ * the order of visits that it brings about. What counts is that kernels of one form get the same numbers. */
 static const un_uop *number_kernel(un__rf_builder *b, const un_uop *sink, const un_uop *const *result, uint32_t nresult,
-                                   uint32_t *out_arg, uint32_t *out_narg) {
+                                   const un_uop *const *out, uint32_t nout, uint32_t *out_arg, uint32_t *out_narg) {
   numbering *m = un__alloc(sizeof *m);
-  const un_uop *param[UN__RF_MAX_STORES];
-  uint32_t map[UN__RF_KERNEL_ARGS], narg = 0;
-  if (!m) no_memory(b);
-  memcpy(param, result, nresult * sizeof *param);
-  for (int round = 0; m && sink && round < NUMBERINGS; round++) {
-    if (!number_all(b, sink, param, nresult, m)) {
-      sink = NULL;
-      break;
-    }
-    for (uint32_t i = 0; i < m->narg; i++) map[i] = round ? out_arg[m->arg[i]] : m->arg[i];
-    narg = m->narg;
-    memcpy(out_arg, map, narg * sizeof *map);
-    if (!m->changed) break;
-    memcpy(param, m->to, nresult * sizeof *param);
-    sink = un__substitute(b->g, sink, m->from, m->to, m->n);
+  if (!m) {
+    no_memory(b);
+    return NULL;
+  }
+  if (!sink || !number_all(b, sink, result, nresult, out, nout, m)) {
+    sink = NULL;
+  } else {
+    memcpy(out_arg, m->arg, m->narg * sizeof *out_arg);
+    *out_narg = m->narg;
+    if (m->changed) sink = un__substitute(b->g, sink, m->from, m->to, m->n);
   }
   un__free(m);
-  *out_narg = narg;
-  return m ? sink : NULL;
+  return sink;
 }
 
 /* ---- both ------------------------------------------------------------------------------------------------------------ */
@@ -266,7 +269,7 @@ const un_uop *un__rf_seal(un__rf_builder *b, const un_uop *const *store, uint32_
   if (ok) {
     for (uint32_t k = 0; k < nstore; k++) result[k] = s.root->src[k]->src[0]->src[0];
     sink = close_loops(b->g, s.root, out, nout);
-    sink = number_kernel(b, sink, result, nstore, out_arg, out_narg);
+    sink = number_kernel(b, sink, result, nstore, out, nout, out_arg, out_narg);
   }
   close_body(&s);
   return sink;

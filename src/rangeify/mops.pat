@@ -115,14 +115,15 @@ ruleset mops order nodes(*) {
   @proof(fuzz)
   rule index_var: INDEX(v = VAR(_, _)) ~> v
   @proof(fuzz)
-  rule index_iota: INDEX(IOTA(_), i) ~> CAST(bare(i)):dtype(root)
+  rule index_iota: INDEX(IOTA(_), i):int|index => CAST(bare(i)):dtype(root)
 
   /// Movement moves indices.
   @proof(fuzz)
   rule index_view: INDEX(m = {RESHAPE|PERMUTE|EXPAND|SHRINK|FLIP}(x:'T, ..), *i) => INDEX(x, *view_index(m, i)):'T
   /// Outside of what was padded the value is zero and nothing is read.
   @proof(fuzz)
-  rule index_pad: INDEX(m = PAD(x:!ptr|void, ..), *i) => WHERE(pad_inside(m, i), INDEX(x, *pad_index(m, i)):'T, @zero)
+  rule index_pad: INDEX(m = PAD(x:'T, ..), *i):bool|int|float|index
+    => WHERE(pad_inside(m, i), INDEX(x, *pad_index(m, i)):'T, @zero)
   @proof(fuzz)
   rule index_stack: INDEX(m = STACK(..), *i) => stack_select(m, i)
 

@@ -225,7 +225,10 @@ bool un__rw_enabled(const un__rw *rw, uint32_t rule) {
   return !un__rw_is_disabled(rw->set, rule);
 }
 
-uint32_t un__rw_depth(const un__rw *rw) { return rw->state->cache->depth; }
+uint32_t un__rewrite_depth(const un__graph *g) {
+  const un__rw_cache *c = un__workspace_attached(g);
+  return c ? c->depth : 0;
+}
 
 const un_uop *un__rw_fire(un__rw *rw, uint32_t rule, const un_uop *from, const un_uop *to) {
   struct un__rw_state *s = rw->state;

@@ -118,8 +118,8 @@ const un_uop *un__graph_rewrite(un__graph *g, const un_uop *root, const un__pass
  * matchers then go on with the next rule. */
 const un_uop *un__rw_fire(un__rw *rw, uint32_t rule, const un_uop *from, const un_uop *to);
 bool un__rw_enabled(const un__rw *rw, uint32_t rule);     /* not disabled and its licences are granted */
-/* How many runs are under way in this workspace, this one included: extern functions that start runs bound it. */
-uint32_t un__rw_depth(const un__rw *rw);
+/* How many runs are under way in this workspace: extern functions that start runs bound it. */
+uint32_t un__rewrite_depth(const un__graph *g);
 
 /* Replaces from[i] by to[i] everywhere below root at once (a replacement is not searched again). The one way a
  * RANGE is split, renamed or unrolled. Nodes that do not depend on any from[i] stay the same pointers. */

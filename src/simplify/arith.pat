@@ -1,7 +1,7 @@
 // arith.pat - sums, products and bit operations: one form for equal expressions.
 //
 // The normal form of an index expression is a sum of terms: a chain that leans left, ((t0 + t1) + t2) + c, each term
-// a constant times a product, terms in the order of term_after (outer loops first; parts of one division side by
+// a constant times a product, terms in the order of `after` (outer loops first; parts of one division side by
 // side), like terms collected, the constant last. Fixed-width integers wrap, so the same laws hold for them, but
 // their sums are left in the order written: only constants move.
 //
@@ -63,6 +63,9 @@ ruleset arith order nodes(SUB, NEG, SHL, SHR), nodes(*) {
   @proof(smt)
   for op in Idem {
     rule idempotent: op(x, x) ~> x
+      test MAX(v:f32, v) -> v
+      test AND(v:bool, v) -> v
+      test OR(v:u8, w:u8) -> nomatch
   }
   @proof(smt)
   rule xor_self: XOR(x, x) ~> @zero
@@ -75,7 +78,7 @@ ruleset arith order nodes(SUB, NEG, SHL, SHR), nodes(*) {
     test AND(v:i32, -1:i32) -> v
   @proof(smt)
   rule and_true: AND[x:bool, @true] ~> x
-    test AND(v:bool, true:bool) -> v
+    test AND(v:bool, @true:bool) -> v
   @proof(smt)
   rule or_zero: OR[x, @zero] ~> x
     test OR(v:u8, 0:u8) -> v
@@ -84,7 +87,7 @@ ruleset arith order nodes(SUB, NEG, SHL, SHR), nodes(*) {
     test OR(v:i8, -1:i8) -> -1:i8
   @proof(smt)
   rule or_true: OR[_:bool, z = @true] ~> z
-    test OR(v:bool, true:bool) -> true:bool
+    test OR(v:bool, @true:bool) -> @true:bool
   @proof(smt)
   rule xor_zero: XOR[x, @zero] ~> x
     test XOR(v:i16, 0:i16) -> v
@@ -93,13 +96,13 @@ ruleset arith order nodes(SUB, NEG, SHL, SHR), nodes(*) {
     test XOR(v:i16, -1:i16) -> NOT(v:i16)
   @proof(smt)
   rule xor_true: XOR[x:bool, @true] ~> NOT(x)
-    test XOR(v:bool, true:bool) -> NOT(v:bool)
+    test XOR(v:bool, @true:bool) -> NOT(v:bool)
   @proof(smt)
   rule and_not_self: AND[x:int|bool, NOT(x)] ~> @zero
-    test AND(v:bool, NOT(v:bool)) -> false:bool
+    test AND(v:bool, NOT(v:bool)) -> @false:bool
   @proof(smt)
   rule or_not_self: OR[x:bool, NOT(x)] ~> @true
-    test OR(NOT(v:bool), v:bool) -> true:bool
+    test OR(NOT(v:bool), v:bool) -> @true:bool
   /// x & (x | y) is x, x | (x & y) is x.
   @proof(smt)
   rule and_absorb: AND[x, OR[x, _]] ~> x
@@ -131,7 +134,7 @@ ruleset arith order nodes(SUB, NEG, SHL, SHR), nodes(*) {
   rule shr_to_div: SHR(x:index, #c) if c in [0, 62] ~> FLOORDIV(x, #(1 << c))
     test SHR(v:index, 3:index) -> FLOORDIV(v:index, 8:index)
   @proof(smt)
-  rule and_to_mod: AND(x:index, #c) if c > 0 && (c & (c + 1)) == 0 ~> FLOORMOD(x, #(c + 1))
+  rule and_to_mod: AND(x:index, #c) if c > 0 && (c & (c + 1)) == 0 => FLOORMOD(x, #(c + 1))
     test AND(v:index, 7:index) -> FLOORMOD(v:index, 8:index)
     test AND(v:index, 6:index) -> nomatch
 
@@ -140,14 +143,25 @@ ruleset arith order nodes(SUB, NEG, SHL, SHR), nodes(*) {
   @proof(smt)
   for op in Assoc {
     rule assoc_const: op(op(x:int|index|bool, #a), #b) => op(x, #eval(op, a, b))
+      test ADD(ADD(v:u8, 200:u8), 100:u8) -> ADD(v, 44:u8)
+      test MUL(MUL(v:index, 3:index), 4:index) -> MUL(v, 12:index)
+      test MUL(MUL(v:index, 4611686018427387904:index), 4:index) -> nomatch
+      test ADD(ADD(v:f32, 1.0:f32), 2.0:f32) -> nomatch
     rule const_out: op[op(x:int|index|bool, c:const), y] if !is_const(y) && !is_const(x) ~> op(op(x, y), c)
+      test ADD(ADD(v:index, 5:index), w:index) -> ADD(ADD(v, w), 5:index)
+      test ADD(w:i32, ADD(v:i32, 5:i32)) -> ADD(ADD(v, w), 5:i32)
+      test ADD(ADD(v:index, w:index), 5:index) -> nomatch
   }
   /// Also for floats: which of -0.0 and 0.0 a maximum gives is open.
   @proof(smt)
   for op in Extreme {
     rule extreme_const: op(op(x, #a), #b) => op(x, #eval(op, a, b))
+      test MAX(MAX(v:f32, 1.0:f32), 2.0:f32) -> MAX(v, 2.0:f32)
+      test MIN(MIN(v:i8, 1:i8), 2:i8) -> MIN(v, 1:i8)
     rule extreme_out: op[op(x, c:const), y] if !is_const(y) && !is_const(x) ~> op(op(x, y), c)
+      test MAX(MAX(v:i32, 1:i32), w:i32) -> MAX(MAX(v, w), 1:i32)
     rule extreme_again: op[op[x, y], x] ~> op(x, y)
+      test MIN(MIN(v:f32, w:f32), v) -> MIN(v, w)
   }
   @proof(smt)
   rule and_again: AND[AND[x, y], x] ~> AND(x, y)
@@ -188,10 +202,10 @@ ruleset arith order nodes(SUB, NEG, SHL, SHR), nodes(*) {
 
   @proof(smt)
   for op in Chained {
-    rule lean_left: op(x = op(_, _):index, op(y, z)) if !is_const(z) ~> op(op(x, y), z)
+    rule lean_left: op[x = op(_, _):index, op[y, z]] if is_link(op, z) ~> op(op(x, y), z)
+      test ADD(ADD(a:index, b:index), ADD(c:index, 1:index)) -> ADD(ADD(ADD(a, b), 1), c)
+    rule sort_chain: op[op[x:index, y], z] if after(op, y, z) ~> op(op(x, z), y)
+      test ADD(ADD(u:index, RANGE<0, LOOP>(8)), v:index) -> ADD(ADD(u, v), RANGE<0, LOOP>(8))
+      test MUL(MUL(u:index, RANGE<0, LOOP>(8)), v:index) -> MUL(MUL(u, v), RANGE<0, LOOP>(8))
   }
-  @proof(smt)
-  rule sort_terms: ADD[ADD[x:index, y], z] if term_after(y, z) ~> ADD(ADD(x, z), y)
-  @proof(smt)
-  rule sort_factors: MUL[MUL[x:index, y], z] if factor_after(y, z) ~> MUL(MUL(x, z), y)
 }

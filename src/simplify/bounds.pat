@@ -4,17 +4,15 @@ c_include "simplify/simplify.h"
 
 ruleset bounds order nodes(*) {
   @proof(smt)
-  rule max_left: MAX(x:int|index|bool, y) if vmin(x) >= vmax(y) && finite(vmax(y)) ~> x
+  rule max_known: MAX[x:int|index|bool, y] if vmin(x) >= vmax(y) && finite(vmax(y)) ~> x
     test MAX(v:index in [5, 9], w:index in [0, 5]) -> v:index in [5, 9]
-  @proof(smt)
-  rule max_right: MAX(x:int|index|bool, y) if vmin(y) >= vmax(x) && finite(vmax(x)) ~> y
     test MAX(v:index in [0, 5], 5:index) -> 5:index
+    test MAX(v:index in [0, 6], 5:index) -> nomatch
   @proof(smt)
-  rule min_left: MIN(x:int|index|bool, y) if vmax(x) <= vmin(y) && finite(vmax(x)) ~> x
+  rule min_known: MIN[x:int|index|bool, y] if vmax(x) <= vmin(y) && finite(vmax(x)) ~> x
     test MIN(v:index in [0, 5], 5:index) -> v:index in [0, 5]
-  @proof(smt)
-  rule min_right: MIN(x:int|index|bool, y) if vmax(y) <= vmin(x) && finite(vmax(y)) ~> y
     test MIN(v:index in [5, 9], w:index in [0, 5]) -> w:index in [0, 5]
+    test MIN(v:index in [0, 6], 5:index) -> nomatch
   /// A bool is 0 or 1: its maximum is OR, its minimum AND.
   @proof(smt)
   rule max_bool: MAX(x:bool, y) ~> OR(x, y)

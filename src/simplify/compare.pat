@@ -14,29 +14,29 @@ ruleset compare order nodes(NOT), nodes(*) {
   /// Also for floats: NaN < NaN is false.
   @proof(smt)
   rule lt_self: LT(x, x) ~> @false
-    test LT(v:f32, v:f32) -> false:bool
+    test LT(v:f32, v:f32) -> @false:bool
   @proof(smt)
   rule ne_self: NE(x:int|index|bool, x) ~> @false
-    test NE(v:i32, v:i32) -> false:bool
+    test NE(v:i32, v:i32) -> @false:bool
     test NE(v:f32, v:f32) -> nomatch
   @proof(smt)
   rule eq_self: EQ(x:int|index|bool, x) ~> @true
-    test EQ(v:i32, v:i32) -> true:bool
+    test EQ(v:i32, v:i32) -> @true:bool
 
   // ---- bool operands are logic ----
 
   @proof(smt)
   rule ne_true: NE(x:bool, @true) ~> NOT(x)
-    test NE(v:bool, true:bool) -> NOT(v:bool)
+    test NE(v:bool, @true:bool) -> NOT(v:bool)
   @proof(smt)
   rule ne_false: NE(x:bool, @false) ~> x
-    test NE(v:bool, false:bool) -> v:bool
+    test NE(v:bool, @false:bool) -> v:bool
   @proof(smt)
   rule eq_true: EQ(x:bool, @true) ~> x
-    test EQ(v:bool, true:bool) -> v:bool
+    test EQ(v:bool, @true:bool) -> v:bool
   @proof(smt)
   rule eq_false: EQ(x:bool, @false) ~> NOT(x)
-    test EQ(v:bool, false:bool) -> NOT(v:bool)
+    test EQ(v:bool, @false:bool) -> NOT(v:bool)
   @proof(smt)
   rule lt_bool: LT(x:bool, y) ~> AND(NOT(x), y)
     test LT(v:bool, w:bool) -> AND(NOT(v:bool), w:bool)
@@ -123,17 +123,17 @@ ruleset compare order nodes(NOT), nodes(*) {
   rule ne_add: NE(ADD(x:int|index, #a), #b) => NE(x, #eval(SUB, b, a))
     test NE(ADD(v:i32, 3:i32), 5:i32) -> NE(v:i32, 2:i32)
   @proof(smt)
-  rule eq_mul: EQ(MUL(x:index, #a), #b) if a != 0 && b % a == 0 ~> EQ(x, #(b / a))
+  rule eq_mul: EQ(MUL(x:index, #a), #b) if a != 0 && b % a == 0 => EQ(x, #(b / a))
     test EQ(MUL(v:index, 4:index), 8:index) -> EQ(v:index, 2:index)
   @proof(smt)
   rule eq_mul_never: EQ(MUL(_:index, #a), #b) if a != 0 && b % a != 0 ~> @false
-    test EQ(MUL(v:index, 4:index), 7:index) -> false:bool
+    test EQ(MUL(v:index, 4:index), 7:index) -> @false:bool
   @proof(smt)
-  rule ne_mul: NE(MUL(x:index, #a), #b) if a != 0 && b % a == 0 ~> NE(x, #(b / a))
+  rule ne_mul: NE(MUL(x:index, #a), #b) if a != 0 && b % a == 0 => NE(x, #(b / a))
     test NE(MUL(v:index, 4:index), 8:index) -> NE(v:index, 2:index)
   @proof(smt)
   rule ne_mul_always: NE(MUL(_:index, #a), #b) if a != 0 && b % a != 0 ~> @true
-    test NE(MUL(v:index, 4:index), 7:index) -> true:bool
+    test NE(MUL(v:index, 4:index), 7:index) -> @true:bool
   @proof(smt)
   rule eq_cancel: EQ[ADD[x:int|index, y], ADD[x, z]] ~> EQ(y, z)
     test EQ(ADD(u:index, v:index), ADD(u:index, w:index)) -> EQ(v:index, w:index)
@@ -145,7 +145,7 @@ ruleset compare order nodes(NOT), nodes(*) {
 
   @proof(fuzz)
   rule range_below_size: LT(RANGE(n), n) ~> @true
-    test LT(RANGE<0, LOOP>(v:index), v:index) -> true:bool
+    test LT(RANGE<0, LOOP>(v:index), v:index) -> @true:bool
 
   // ---- conjunctions of bounds on one expression ----
 
@@ -158,7 +158,7 @@ ruleset compare order nodes(NOT), nodes(*) {
   /// Nothing lies between.
   @proof(smt)
   rule and_empty: AND[LT(x:sint|index, #a), LT(#b, x)] if a <= b + 1 ~> @false
-    test AND(LT(v:index, 5:index), LT(4:index, v:index)) -> false:bool
+    test AND(LT(v:index, 5:index), LT(4:index, v:index)) -> @false:bool
   @proof(smt)
   rule and_single: AND[LT(x:sint|index, #a), LT(#b, x)] if a == b + 2 => EQ(x, #(b + 1))
     test AND(LT(v:index, 6:index), LT(4:index, v:index)) -> EQ(v:index, 5:index)
@@ -170,7 +170,7 @@ ruleset compare order nodes(NOT), nodes(*) {
     test OR(LT(5:index, v:index), LT(7:index, v:index)) -> LT(5:index, v:index)
   @proof(smt)
   rule or_all: OR[LT(x:sint|index, #a), LT(#b, x)] if b < a ~> @true
-    test OR(LT(v:index, 5:index), LT(3:index, v:index)) -> true:bool
+    test OR(LT(v:index, 5:index), LT(3:index, v:index)) -> @true:bool
   @proof(smt)
   rule chain_and_lt: AND[AND[y, LT(x:sint|index, #a)], LT(x, #b)] ~> AND(y, LT(x, #(a < b ? a : b)))
     test AND(AND(c:bool, LT(v:index, 5:index)), LT(v:index, 7:index)) -> AND(c:bool, LT(v:index, 5:index))
@@ -179,19 +179,21 @@ ruleset compare order nodes(NOT), nodes(*) {
     test AND(AND(c:bool, LT(5:index, v:index)), LT(7:index, v:index)) -> AND(c:bool, LT(7:index, v:index))
   @proof(smt)
   rule chain_and_empty: AND[AND[_, LT(x:sint|index, #a)], LT(#b, x)] if a <= b + 1 ~> @false
-    test AND(AND(c:bool, LT(v:index, 5:index)), LT(4:index, v:index)) -> false:bool
+    test AND(AND(c:bool, LT(v:index, 5:index)), LT(4:index, v:index)) -> @false:bool
   @proof(smt)
   rule chain_and_empty_gt: AND[AND[_, LT(#b, x:sint|index)], LT(x, #a)] if a <= b + 1 ~> @false
-    test AND(AND(c:bool, LT(4:index, v:index)), LT(v:index, 5:index)) -> false:bool
+    test AND(AND(c:bool, LT(4:index, v:index)), LT(v:index, 5:index)) -> @false:bool
 
   // ---- chains of conditions lean left, conditions on one expression side by side ----
 
   @proof(smt)
   for op in Both {
-    rule lean_left_cond: op(x = op(_, _):bool, op(y, z)) if !is_const(z) ~> op(op(x, y), z)
+    rule lean_left_cond: op[x = op(_, _):bool, op[y, z]] if is_link(op, z) ~> op(op(x, y), z)
+      test AND(AND(a:bool, b:bool), c:bool) -> nomatch
+    rule sort_conds: op[op[x:bool, y], z] if after(op, y, z) ~> op(op(x, z), y)
+      test AND(AND(c:bool, LT(RANGE<1, LOOP>(8), 3)), LT(RANGE<0, LOOP>(8), 3))
+        -> AND(AND(c, LT(RANGE<0, LOOP>(8), 3)), LT(RANGE<1, LOOP>(8), 3))
+      test OR(OR(c:bool, LT(RANGE<1, LOOP>(8), 3)), LT(RANGE<0, LOOP>(8), 3))
+        -> OR(OR(c, LT(RANGE<0, LOOP>(8), 3)), LT(RANGE<1, LOOP>(8), 3))
   }
-  @proof(smt)
-  rule sort_conj: AND[AND[x:bool, y], z] if conj_after(y, z) ~> AND(AND(x, z), y)
-  @proof(smt)
-  rule sort_disj: OR[OR[x:bool, y], z] if disj_after(y, z) ~> OR(OR(x, z), y)
 }

@@ -52,6 +52,12 @@ bool un__pred_cast_through(un__rw *rw, un__dtype a, un__dtype b, un__dtype c) {
   return ints && last_int && un__dt_info(c)->mantissa <= un__dt_info(b)->mantissa;
 }
 
+bool un__pred_exact(un__rw *rw, const un_uop *x, un__dtype a) {
+  if (un__pred_embeds(rw, x->dtype, a)) return true;
+  bool finite = x->vmin != UN__NEG_INF && x->vmax != UN__POS_INF;
+  return finite && un__dt_class(a) != UN__CLASS_BOOL && un__pred_holds(rw, a, x->vmin, x->vmax);
+}
+
 bool un__pred_holds(un__rw *rw, un__dtype a, int64_t lo, int64_t hi) {
   __int128 least, most;
   if (un__dt_is_index(a)) return true;

@@ -163,7 +163,7 @@ ruleset divmod order nodes(FLOORDIV, FLOORMOD), nodes(*) {
 
 ruleset recombine order nodes(FLOORDIV, FLOORMOD), nodes(*) {
   // ---- (x//c)*c + x%c and its kin; q is the position of the upper digit, p of the lower. `e == a*d` says that the
-  //      digits are neighbours. Chains keep the parts of one dividend side by side (term_after), so neighbours suffice.
+  //      digits are neighbours. Chains keep the parts of one dividend side by side (`after`), so neighbours suffice.
 
   @proof(smt)
   rule whole: ADD[MUL(FLOORDIV(x:index, #c), #e), FLOORMOD(x, #c)] if c > 0 && e == c ~> x

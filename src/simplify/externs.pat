@@ -5,13 +5,12 @@ c_include "simplify/simplify.h"
 /// Bounds at the ends of int64 stand for infinities (and for u64 beyond them): they are not values.
 pred finite(v: int) = v > -9223372036854775808 && v < 9223372036854775807
 
-// ---- orders of chains (terms.c): z stands before y; both are links of the chain, not chains of its op, not
-// constants ----
+// ---- chains of an associative op (order.c) ----
 
-extern pred term_after(y: node, z: node)   smt "true"
-extern pred factor_after(y: node, z: node) smt "true"
-extern pred conj_after(y: node, z: node)   smt "true"
-extern pred disj_after(y: node, z: node)   smt "true"
+/// z is no chain of the op and no constant: one link of a chain.
+extern pred is_link(o: op, z: node)           smt "true"
+/// Both are links, and z stands before y in the normal form.
+extern pred after(o: op, y: node, z: node)    smt "true"
 
 // ---- sums x = g*multiple + rest: rest holds the terms that g does not divide and a constant in [0, g) (terms.c) ----
 
@@ -37,6 +36,8 @@ extern fn whole_remainder(x: node, c: int): node
 extern pred embeds(a: dtype, b: dtype)                 smt "embeds"
 /// CAST<c>(CAST<b>(x)) is CAST<c>(x) for every x of dtype a.
 extern pred cast_through(a: dtype, b: dtype, c: dtype) smt "cast_through"
+/// x converts to dtype a without loss: a embeds its dtype, or its bounds fit.
+extern pred exact(x: node, a: dtype)                   smt "exact"
 /// lo and hi are values of the integer dtype a.
 extern pred holds(a: dtype, lo: int, hi: int)          smt "holds"
 

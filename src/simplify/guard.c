@@ -121,14 +121,15 @@ static void read_sums(facts *f) {
 
 /* ---- size ---- */
 
-/* Nodes of the tree below x, divisions thrice; 0 when there are more than MAX_WORK. */
+/* Nodes of the tree below x, divisions thrice; 0 when there are more than MAX_WORK, or when x accesses memory: a load
+ * happens whether or not the condition holds, so its index and gate must not rely on it. */
 static uint32_t tree_size(const un_uop *x) {
   const un_uop *todo[MAX_WORK];
   uint32_t n = 0, size = 0, seen = 0;
   todo[n++] = x;
   while (n) {
     x = todo[--n];
-    if (++seen > MAX_WORK || n + x->nsrc > MAX_WORK) return 0;
+    if (un__has_flag(x, UN__F_MEM) || ++seen > MAX_WORK || n + x->nsrc > MAX_WORK) return 0;
     size += un__is(x, UN__OP_FLOORDIV) || un__is(x, UN__OP_FLOORMOD) ? 3 : 1;
     for (uint32_t i = 0; i < x->nsrc; i++) todo[n++] = x->src[i];
   }
@@ -193,7 +194,7 @@ const un_uop *un__simplify(un__graph *g, const un_uop *root) {
 
 const un_uop *un__fn_under(un__rw *rw, const un_uop *x, const un_uop *c, int64_t holds) {
   uint32_t size;
-  if (un__is_const(x) || un__is_const(c) || un__rw_depth(rw) > MAX_DEPTH || !(size = tree_size(x))) return NULL;
+  if (un__is_const(x) || un__is_const(c) || un__rewrite_depth(rw->g) > MAX_DEPTH || !(size = tree_size(x))) return NULL;
   facts f = {.n = 0};
   read_condition(&f, c, holds != 0);
   read_sums(&f);

@@ -38,16 +38,9 @@ static int compare_terms(const un_uop *a, const un_uop *b) {
   return c ? c : un__structural_compare(a, b);
 }
 
-static bool is_link(const un_uop *n, un__op chain) { return !un__is_const(n) && !un__is(n, chain); }
-
-bool un__pred_term_after(un__rw *rw, const un_uop *y, const un_uop *z) {
-  return is_link(y, UN__OP_ADD) && is_link(z, UN__OP_ADD) && compare_terms(y, z) > 0;
-}
-
-bool un__pred_factor_after(un__rw *rw, const un_uop *y, const un_uop *z) {
-  if (!is_link(y, UN__OP_MUL) || !is_link(z, UN__OP_MUL)) return false;
-  int c = compare_i64(innermost(y), innermost(z));
-  return (c ? c : un__structural_compare(y, z)) > 0;
+static int compare_factors(const un_uop *a, const un_uop *b) {
+  int c = compare_i64(innermost(a), innermost(b));
+  return c ? c : un__structural_compare(a, b);
 }
 
 /* The expression that a comparison with a constant is about. */
@@ -63,10 +56,11 @@ static int compare_conditions(const un_uop *a, const un_uop *b) {
   return c ? c : un__structural_compare(a, b);
 }
 
-bool un__pred_conj_after(un__rw *rw, const un_uop *y, const un_uop *z) {
-  return is_link(y, UN__OP_AND) && is_link(z, UN__OP_AND) && compare_conditions(y, z) > 0;
-}
+bool un__pred_is_link(un__rw *rw, un__op o, const un_uop *z) { return !un__is_const(z) && !un__is(z, o); }
 
-bool un__pred_disj_after(un__rw *rw, const un_uop *y, const un_uop *z) {
-  return is_link(y, UN__OP_OR) && is_link(z, UN__OP_OR) && compare_conditions(y, z) > 0;
+bool un__pred_after(un__rw *rw, un__op o, const un_uop *y, const un_uop *z) {
+  if (!un__pred_is_link(rw, o, y) || !un__pred_is_link(rw, o, z)) return false;
+  if (o == UN__OP_ADD) return compare_terms(y, z) > 0;
+  if (o == UN__OP_MUL) return compare_factors(y, z) > 0;
+  return compare_conditions(y, z) > 0;
 }

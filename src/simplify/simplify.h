@@ -12,11 +12,11 @@ extern const un__pass un__pass_simplify;
 /* Integers and index in normal form: everything below `root` through un__pass_simplify. NULL: see the graph's err. */
 const un_uop *un__simplify(un__graph *g, const un_uop *root);
 
+/* order.c */
+bool un__pred_is_link(un__rw *rw, un__op o, const un_uop *z);
+bool un__pred_after(un__rw *rw, un__op o, const un_uop *y, const un_uop *z);
+
 /* terms.c */
-bool un__pred_term_after(un__rw *rw, const un_uop *y, const un_uop *z);
-bool un__pred_factor_after(un__rw *rw, const un_uop *y, const un_uop *z);
-bool un__pred_conj_after(un__rw *rw, const un_uop *y, const un_uop *z);
-bool un__pred_disj_after(un__rw *rw, const un_uop *y, const un_uop *z);
 const un_uop *un__fn_multiple(un__rw *rw, const un_uop *x, int64_t g);
 const un_uop *un__fn_rest(un__rw *rw, const un_uop *x, int64_t g);
 bool un__fn_gcd_of(un__rw *rw, const un_uop *x, int64_t *out);
@@ -30,6 +30,7 @@ const un_uop *un__fn_whole_remainder(un__rw *rw, const un_uop *x, int64_t c);
 /* conversions.c */
 bool un__pred_embeds(un__rw *rw, un__dtype a, un__dtype b);
 bool un__pred_cast_through(un__rw *rw, un__dtype a, un__dtype b, un__dtype c);
+bool un__pred_exact(un__rw *rw, const un_uop *x, un__dtype a);
 bool un__pred_holds(un__rw *rw, un__dtype a, int64_t lo, int64_t hi);
 
 /* guard.c */

@@ -10,10 +10,10 @@ opset Through = ADD | SUB | MUL | FLOORDIV | FLOORMOD | MAX | MIN
 ruleset valid order nodes(VALID), nodes(*) {
   @proof(smt)
   rule valid_true: VALID(i, @true) ~> i
-    test VALID(v:index, true:bool) -> v:index
+    test VALID(v:index, @true:bool) -> v:index
   @proof(smt)
   rule valid_false: VALID(_, @false) ~> @invalid
-    test VALID(v:index, false:bool) -> INVALID()
+    test VALID(v:index, @false:bool) -> INVALID()
   @proof(smt)
   rule valid_valid: VALID(VALID(i, a), b) ~> VALID(i, AND(a, b))
     test VALID(VALID(v:index, a:bool), b:bool) -> VALID(v:index, AND(a:bool, b:bool))
@@ -30,9 +30,13 @@ ruleset valid order nodes(VALID), nodes(*) {
   @proof(fuzz)
   for op in Through {
     rule valid_left: op(VALID(i, g), y:index) ~> VALID(op(i, y), g)
+      test FLOORDIV(VALID(v:index, c:bool), 4:index) -> VALID(FLOORDIV(v, 4), c)
     rule valid_right: op(y:index, VALID(i, g)) ~> VALID(op(y, i), g)
+      test FLOORMOD(8:index, VALID(v:index, c:bool)) -> VALID(FLOORMOD(8, v), c)
     rule invalid_left: op(i = INVALID(), _) ~> i
+      test FLOORDIV(INVALID(), 4:index) -> INVALID()
     rule invalid_right: op(_, i = INVALID()) ~> i
+      test FLOORDIV(v:index, INVALID()) -> INVALID()
   }
   /// An address takes the condition as its gate.
   @proof(fuzz)
@@ -54,17 +58,21 @@ ruleset valid order nodes(VALID), nodes(*) {
   rule index_under_gate: INDEX(p:ptr, i, g) if !is_const(g) => INDEX(p, under(i, g, 1), g)
   @proof(fuzz)
   rule valid_under_gate: VALID(i, g) if !is_const(g) => VALID(under(i, g, 1), g)
+    test VALID(FLOORMOD(v:index in [0, 9], 4), LT(v, 4)) -> VALID(v, LT(v, 4))
+    test VALID(FLOORMOD(v:index in [0, 9], 4), LT(v, 5)) -> nomatch
   @proof(fuzz)
   rule where_then: WHERE(c, t:index, f) if !is_const(c) => WHERE(c, under(t, c, 1), f)
+    test WHERE(LT(v:index in [0, 9], 4), FLOORDIV(v, 4), 7) -> WHERE(LT(v, 4), 0, 7)
+    test WHERE(LT(4, ADD(v:index in [0, 9], w:index in [0, 9])), FLOORDIV(ADD(v, w), 17), 7) -> nomatch
   @proof(fuzz)
   rule where_else: WHERE(c, t:index, f) if !is_const(c) => WHERE(c, t, under(f, c, 0))
+    test WHERE(LT(v:index in [0, 9], 4), 7, MAX(v, 4)) -> WHERE(LT(v, 4), 7, v)
   /// Of a conjunction each part counts only where the other holds; of a disjunction, only where it does not.
   @proof(fuzz)
-  rule and_under_right: AND(a:bool, b) => AND(under(a, b, 1), b)
+  rule and_under: AND[a:bool, b] => AND(under(a, b, 1), b)
+    test AND(LT(FLOORMOD(v:index in [0, 9], 4), w:index in [0, 9]), LT(v, 4)) -> AND(LT(v, w), LT(v, 4))
+    test AND(LT(FLOORMOD(v:index in [0, 9], 4), w:index in [0, 9]), LT(v, 5)) -> nomatch
   @proof(fuzz)
-  rule and_under_left: AND(a:bool, b) => AND(a, under(b, a, 1))
-  @proof(fuzz)
-  rule or_under_right: OR(a:bool, b) => OR(under(a, b, 0), b)
-  @proof(fuzz)
-  rule or_under_left: OR(a:bool, b) => OR(a, under(b, a, 0))
+  rule or_under: OR[a:bool, b] => OR(under(a, b, 0), b)
+    test OR(LT(w:index in [0, 9], FLOORMOD(v:index in [0, 9], 4)), LT(3, v)) -> OR(LT(w, v), LT(3, v))
 }

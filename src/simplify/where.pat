@@ -5,10 +5,10 @@ c_include "simplify/simplify.h"
 ruleset where_fold order nodes(WHERE), nodes(*) {
   @proof(smt)
   rule where_true: WHERE(@true, t, _) ~> t
-    test WHERE(true:bool, v:f32, w:f32) -> v:f32
+    test WHERE(@true:bool, v:f32, w:f32) -> v:f32
   @proof(smt)
   rule where_false: WHERE(@false, _, f) ~> f
-    test WHERE(false:bool, v:f32, w:f32) -> w:f32
+    test WHERE(@false:bool, v:f32, w:f32) -> w:f32
   @proof(smt)
   rule where_same: WHERE(_, x, x) ~> x
     test WHERE(c:bool, v:f32, v:f32) -> v:f32
@@ -17,22 +17,22 @@ ruleset where_fold order nodes(WHERE), nodes(*) {
     test WHERE(NOT(c:bool), v:i32, w:i32) -> WHERE(c:bool, w:i32, v:i32)
   @proof(smt)
   rule where_bool: WHERE(c, @true, @false) ~> c
-    test WHERE(c:bool, true:bool, false:bool) -> c:bool
+    test WHERE(c:bool, @true:bool, @false:bool) -> c:bool
   @proof(smt)
   rule where_bool_not: WHERE(c, @false:bool, @true) ~> NOT(c)
-    test WHERE(c:bool, false:bool, true:bool) -> NOT(c:bool)
+    test WHERE(c:bool, @false:bool, @true:bool) -> NOT(c:bool)
   @proof(smt)
   rule where_or: WHERE(c, @true:bool, x) ~> OR(c, x)
-    test WHERE(c:bool, true:bool, v:bool) -> OR(c:bool, v:bool)
+    test WHERE(c:bool, @true:bool, v:bool) -> OR(c:bool, v:bool)
   @proof(smt)
   rule where_and: WHERE(c, x:bool, @false) ~> AND(c, x)
-    test WHERE(c:bool, v:bool, false:bool) -> AND(c:bool, v:bool)
+    test WHERE(c:bool, v:bool, @false:bool) -> AND(c:bool, v:bool)
   @proof(smt)
   rule where_and_not: WHERE(c, @false:bool, x) ~> AND(NOT(c), x)
-    test WHERE(c:bool, false:bool, v:bool) -> AND(NOT(c:bool), v:bool)
+    test WHERE(c:bool, @false:bool, v:bool) -> AND(NOT(c:bool), v:bool)
   @proof(smt)
   rule where_or_not: WHERE(c, x:bool, @true) ~> OR(NOT(c), x)
-    test WHERE(c:bool, v:bool, true:bool) -> OR(NOT(c:bool), v:bool)
+    test WHERE(c:bool, v:bool, @true:bool) -> OR(NOT(c:bool), v:bool)
 
   // ---- one WHERE inside another ----
 
@@ -59,13 +59,13 @@ ruleset where_fold order nodes(WHERE), nodes(*) {
     test MUL(WHERE(c:bool, 1:index, 2:index), 3:index) -> WHERE(c:bool, 3:index, 6:index)
   @proof(smt)
   rule lt_where: LT(WHERE(c, #a, #b), #k) => WHERE(c, #eval(LT, a, k), #eval(LT, b, k))
-    test LT(WHERE(c:bool, 1:index, 5:index), 3:index) -> WHERE(c:bool, true:bool, false:bool)
+    test LT(WHERE(c:bool, 1:index, 5:index), 3:index) -> WHERE(c:bool, @true:bool, @false:bool)
   @proof(smt)
   rule ne_where: NE(WHERE(c, #a, #b), #k) => WHERE(c, #eval(NE, a, k), #eval(NE, b, k))
-    test NE(WHERE(c:bool, 1:i32, 0:i32), 0:i32) -> WHERE(c:bool, true:bool, false:bool)
+    test NE(WHERE(c:bool, 1:i32, 0:i32), 0:i32) -> WHERE(c:bool, @true:bool, @false:bool)
   @proof(smt)
   rule eq_where: EQ(WHERE(c, #a, #b), #k) => WHERE(c, #eval(EQ, a, k), #eval(EQ, b, k))
-    test EQ(WHERE(c:bool, 1:i32, 0:i32), 0:i32) -> WHERE(c:bool, false:bool, true:bool)
+    test EQ(WHERE(c:bool, 1:i32, 0:i32), 0:i32) -> WHERE(c:bool, @false:bool, @true:bool)
   /// Sums of selections under one condition select the sums.
   @proof(smt)
   rule add_wheres: ADD(WHERE(c, a:int|index, @zero), WHERE(c, b, @zero)) ~> WHERE(c, ADD(a, b), @zero)

@@ -19,8 +19,8 @@ static const operand_rule
   anything = {"biuf", UN_VOID, ""};
 
 static char letter(un_dtype d) {
-  static const char of[] = {[UN__CLASS_VOID] = 'v', [UN__CLASS_BOOL] = 'b', [UN__CLASS_INT] = 'i', [UN__CLASS_UINT] = 'u',
-                            [UN__CLASS_FLOAT] = 'f', [UN__CLASS_INDEX] = 'x'};
+  static const char of[] = {[UN__CLASS_VOID] = 'v', [UN__CLASS_BOOL] = 'b',  [UN__CLASS_INT] = 'i',
+                            [UN__CLASS_UINT] = 'u', [UN__CLASS_FLOAT] = 'f', [UN__CLASS_INDEX] = 'x'};
   return of[un__dt_class(UN__DT(d))];
 }
 
@@ -113,8 +113,8 @@ static bool unify(un__graph *g, const char *what, const operand_rule *rule, pair
   if (!p->a || !p->b) return false;
   un_dtype d = un__dt_promote(un__tensor_dtype(p->a), un__tensor_dtype(p->b));
   if (d == UN_VOID)
-    return un__tensor_fail(g, UN_ERR_DTYPE, "%s: no common dtype of %s and %s", what, un_dtype_name(un__tensor_dtype(p->a)),
-                           un_dtype_name(un__tensor_dtype(p->b))) != NULL;
+    return un__tensor_fail(g, UN_ERR_DTYPE, "%s: no common dtype of %s and %s", what,
+                           un_dtype_name(un__tensor_dtype(p->a)), un_dtype_name(un__tensor_dtype(p->b))) != NULL;
   if ((d = ruled(g, what, rule, d)) == UN_VOID) return false;
   p->a = un__cast(g, UN__DT(d), p->a);
   p->b = un__cast(g, UN__DT(d), p->b);
@@ -170,14 +170,19 @@ static const un_uop *shift(un__graph *g, const char *what, un__op op, pair p) {
     const un_uop *width = un__tensor_like(g, p.b, 64);
     const un_uop *inside = un__binary(g, UN__OP_LT, p.b, width);
     if (un__dt_class(UN__DT(c)) == UN__CLASS_INT)
-      inside = un__binary(g, UN__OP_AND, inside, un__unary(g, UN__OP_NOT, un__binary(g, UN__OP_LT, p.b, un__tensor_like(g, p.b, 0))));
+      inside = un__binary(g, UN__OP_AND, inside,
+                          un__unary(g, UN__OP_NOT, un__binary(g, UN__OP_LT, p.b, un__tensor_like(g, p.b, 0))));
     p.b = un__cast(g, UN__DT(d), un__ternary(g, UN__OP_WHERE, inside, p.b, width));
   }
   return spread_pair(g, what, &p) ? un__binary(g, op, p.a, p.b) : NULL;
 }
 
-const un_uop *un__tensor_shl(un__graph *g, const un_uop *a, const un_uop *b) { return shift(g, "shl", UN__OP_SHL, (pair){a, b}); }
-const un_uop *un__tensor_shr(un__graph *g, const un_uop *a, const un_uop *b) { return shift(g, "shr", UN__OP_SHR, (pair){a, b}); }
+const un_uop *un__tensor_shl(un__graph *g, const un_uop *a, const un_uop *b) {
+  return shift(g, "shl", UN__OP_SHL, (pair){a, b});
+}
+const un_uop *un__tensor_shr(un__graph *g, const un_uop *a, const un_uop *b) {
+  return shift(g, "shr", UN__OP_SHR, (pair){a, b});
+}
 
 /* ---- three ---- */
 
@@ -185,7 +190,8 @@ const un_uop *un__tensor_where(un__graph *g, const un_uop *cond, const un_uop *a
   pair p = {a, b};
   if (!cond || !unify(g, "where", &anything, &p)) return NULL;
   un_dims c, v, to;
-  if (!un__tensor_dims(g, cond, &c) || !un__tensor_dims(g, p.a, &v) || !un__tensor_broadcast_dims(g, "where", &c, &v, &to))
+  if (!un__tensor_dims(g, cond, &c) || !un__tensor_dims(g, p.a, &v) ||
+      !un__tensor_broadcast_dims(g, "where", &c, &v, &to))
     return NULL;
   cond = un__tensor_broadcast(g, "where", un__cast(g, UN__DT(UN_BOOL), cond), &to);
   return un__ternary(g, UN__OP_WHERE, cond, un__tensor_broadcast(g, "where", p.a, &to),

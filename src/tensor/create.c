@@ -29,7 +29,8 @@ static bool holds(un_dtype dtype, double v) {
 
 static const un_uop *constant(un__graph *g, const char *what, un_dtype dtype, double value) {
   if (!holds(dtype, value))
-    return un__tensor_fail(g, UN_ERR_DTYPE, "%s: %s does not hold the value %s", what, un_dtype_name(dtype), show(value).at);
+    return un__tensor_fail(g, UN_ERR_DTYPE, "%s: %s does not hold the value %s", what, un_dtype_name(dtype),
+                           show(value).at);
   return un__const_f(g, UN__DT(dtype), value);
 }
 
@@ -72,14 +73,16 @@ static bool check_arange(un__graph *g, un_dtype dtype, double start, double stop
   if (!un__tensor_check_dtype(g, "arange", dtype)) return false;
   if (dtype == UN_BOOL) return un__tensor_fail(g, UN_ERR_DTYPE, "arange: not for bool") != NULL;
   if (!isfinite(start) || !isfinite(stop) || !isfinite(step) || step == 0)
-    return un__tensor_fail(g, UN_ERR_INVALID_ARG, "arange: expected finite bounds and a finite step that is not 0, got %s, %s, "
-                           "step %s", show(start).at, show(stop).at, show(step).at) != NULL;
+    return un__tensor_fail(g, UN_ERR_INVALID_ARG,
+                           "arange: expected finite bounds and a finite step that is not 0, got %s, %s, "
+                           "step %s",
+                           show(start).at, show(stop).at, show(step).at) != NULL;
   *out_n = steps(start, stop, step);
   if (*out_n < 0) return un__tensor_fail(g, UN_ERR_SHAPE, "arange: too many elements") != NULL;
   double last = start + (double)(*out_n > 0 ? *out_n - 1 : 0) * step;
   if (!un__dt_is_float(UN__DT(dtype)) && (trunc(step) != step || !holds(dtype, start) || !holds(dtype, last)))
-    return un__tensor_fail(g, UN_ERR_DTYPE, "arange: %s does not hold %s, step %s, to %s", un_dtype_name(dtype), show(start).at,
-                           show(step).at, show(last).at) != NULL;
+    return un__tensor_fail(g, UN_ERR_DTYPE, "arange: %s does not hold %s, step %s, to %s", un_dtype_name(dtype),
+                           show(start).at, show(step).at, show(last).at) != NULL;
   return true;
 }
 
@@ -95,7 +98,8 @@ const un_uop *un__tensor_arange(un__graph *g, un_dtype dtype, double start, doub
   int64_t n = 0;
   if (!check_arange(g, dtype, start, stop, step, &n)) return NULL;
   un_dims shape = {1, {n}};
-  bool is_float = un__dt_is_float(UN__DT(dtype)), wide = n > INT32_MAX || dtype == UN_U32 || dtype == UN_I64 || dtype == UN_U64;
+  bool is_float = un__dt_is_float(UN__DT(dtype)),
+       wide = n > INT32_MAX || dtype == UN_U32 || dtype == UN_I64 || dtype == UN_U64;
   un_dtype count = wide ? UN_I64 : UN_I32, work = !is_float ? count : dtype == UN_F64 ? UN_F64 : UN_F32;
   const un_uop *i = un__tensor_iota(g, count, &shape, 0);
   if (i) i = un__cast(g, UN__DT(work), i);
@@ -107,6 +111,7 @@ const un_uop *un__tensor_arange(un__graph *g, un_dtype dtype, double start, doub
 const un_uop *un__tensor_eye(un__graph *g, un_dtype dtype, int64_t rows, int64_t columns) {
   un_dims shape = {2, {rows, columns}};
   if (!un__tensor_check_dtype(g, "eye", dtype) || !un__tensor_check_shape(g, "eye", &shape)) return NULL;
-  const un_uop *on = un__binary(g, UN__OP_EQ, un__tensor_iota(g, UN_INDEX, &shape, 0), un__tensor_iota(g, UN_INDEX, &shape, 1));
+  const un_uop *on =
+      un__binary(g, UN__OP_EQ, un__tensor_iota(g, UN_INDEX, &shape, 0), un__tensor_iota(g, UN_INDEX, &shape, 1));
   return on ? un__cast(g, UN__DT(dtype), on) : NULL;
 }

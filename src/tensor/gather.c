@@ -7,7 +7,8 @@
 static bool check_index(un__graph *g, const char *what, const un_uop *index) {
   if (!index) return false;
   if (un__dt_is_int(index->dtype)) return true;
-  un__tensor_fail(g, UN_ERR_DTYPE, "%s: expected an index of integers, got %s", what, un_dtype_name(un__tensor_dtype(index)));
+  un__tensor_fail(g, UN_ERR_DTYPE, "%s: expected an index of integers, got %s", what,
+                  un_dtype_name(un__tensor_dtype(index)));
   return false;
 }
 
@@ -22,7 +23,8 @@ static const un_uop *checked(un__graph *g, const un_uop *index, int64_t n) {
 }
 
 /* The gather itself; from a tensor without elements every position is outside. */
-static const un_uop *pick(un__graph *g, const un_uop *x, const un_dims *have, const un_uop *const *at, const un_dims *shape) {
+static const un_uop *pick(un__graph *g, const un_uop *x, const un_dims *have, const un_uop *const *at,
+                          const un_dims *shape) {
   const un_uop *src[1 + UN_MAX_RANK] = {x};
   if (un__tensor_count(have) == 0) return un__tensor_spread(g, un__const_i(g, x->dtype, 0), shape);
   for (int i = 0; i < have->rank; i++)
@@ -37,8 +39,8 @@ const un_uop *un__tensor_gather(un__graph *g, const un_uop *x, int axis, const u
   bool fits = have.rank == d.rank;
   for (int i = 0; fits && i < d.rank; i++) fits = i == axis || d.dim[i] <= have.dim[i];
   if (!fits)
-    return un__tensor_fail(g, UN_ERR_SHAPE, "gather: index %s does not lie inside %s beside axis %d", un__tensor_show(&d).at,
-                           un__tensor_show(&have).at, axis);
+    return un__tensor_fail(g, UN_ERR_SHAPE, "gather: index %s does not lie inside %s beside axis %d",
+                           un__tensor_show(&d).at, un__tensor_show(&have).at, axis);
   const un_uop *at[UN_MAX_RANK];
   for (int i = 0; i < d.rank; i++)
     at[i] = i == axis ? checked(g, index, have.dim[axis]) : un__tensor_iota(g, UN_INDEX, &d, i);
@@ -49,8 +51,8 @@ const un_uop *un__tensor_gather(un__graph *g, const un_uop *x, int axis, const u
 static bool take_shape(un__graph *g, const un_dims *have, int axis, const un_dims *d, un_dims *out) {
   *out = (un_dims){0};
   if (have->rank - 1 + d->rank > UN_MAX_RANK)
-    return un__tensor_fail(g, UN_ERR_SHAPE, "take: more than %d axes: %s by index %s", UN_MAX_RANK, un__tensor_show(have).at,
-                           un__tensor_show(d).at) != NULL;
+    return un__tensor_fail(g, UN_ERR_SHAPE, "take: more than %d axes: %s by index %s", UN_MAX_RANK,
+                           un__tensor_show(have).at, un__tensor_show(d).at) != NULL;
   for (int i = 0; i < axis; i++) out->dim[out->rank++] = have->dim[i];
   for (int i = 0; i < d->rank; i++) out->dim[out->rank++] = d->dim[i];
   for (int i = axis + 1; i < have->rank; i++) out->dim[out->rank++] = have->dim[i];
@@ -66,7 +68,8 @@ const un_uop *un__tensor_take(un__graph *g, const un_uop *x, int axis, const un_
   index = un__tensor_view(g, UN__OP_EXPAND, un__tensor_view(g, UN__OP_RESHAPE, index, &lead), &to);
   const un_uop *at[UN_MAX_RANK];
   for (int i = 0; i < have.rank; i++)
-    at[i] = i == axis ? checked(g, index, have.dim[axis]) : un__tensor_iota(g, UN_INDEX, &to, i < axis ? i : i + d.rank - 1);
+    at[i] = i == axis ? checked(g, index, have.dim[axis])
+                      : un__tensor_iota(g, UN_INDEX, &to, i < axis ? i : i + d.rank - 1);
   return pick(g, x, &have, at, &to);
 }
 

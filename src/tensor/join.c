@@ -85,13 +85,14 @@ const un_uop *un__tensor_cat(un__graph *g, const un_uop *const *parts, size_t n,
 
 static const un_uop *stack_of(un__graph *g, const node_list *parts, int axis) {
   un_dims first, d, order = {0};
-  if (!un__tensor_dims(g, parts->at[0], &first) || !un__tensor_axis(g, "stack", axis, first.rank + 1, &axis)) return NULL;
+  if (!un__tensor_dims(g, parts->at[0], &first) || !un__tensor_axis(g, "stack", axis, first.rank + 1, &axis))
+    return NULL;
   if (first.rank == UN_MAX_RANK) return un__tensor_fail(g, UN_ERR_SHAPE, "stack: more than %d axes", UN_MAX_RANK);
   for (size_t i = 1; i < parts->n; i++) {
     if (!un__tensor_dims(g, parts->at[i], &d)) return NULL;
     if (!un__tensor_same_dims(&first, &d))
-      return un__tensor_fail(g, UN_ERR_SHAPE, "stack: shapes differ: first %s, number %zu %s", un__tensor_show(&first).at, i,
-                             un__tensor_show(&d).at);
+      return un__tensor_fail(g, UN_ERR_SHAPE, "stack: shapes differ: first %s, number %zu %s",
+                             un__tensor_show(&first).at, i, un__tensor_show(&d).at);
   }
   un_dims total = first;
   total.rank++;

@@ -18,8 +18,8 @@ static bool plan_product(un__graph *g, const un_uop *lhs, const un_uop *rhs, pro
   *p = (product){0};
   if (!un__tensor_dims(g, lhs, &p->a) || !un__tensor_dims(g, rhs, &p->b)) return false;
   if (p->a.rank == 0 || p->b.rank == 0)
-    return un__tensor_fail(g, UN_ERR_SHAPE, "matmul: expected rank 1 or more: lhs %s, rhs %s", un__tensor_show(&p->a).at,
-                           un__tensor_show(&p->b).at) != NULL;
+    return un__tensor_fail(g, UN_ERR_SHAPE, "matmul: expected rank 1 or more: lhs %s, rhs %s",
+                           un__tensor_show(&p->a).at, un__tensor_show(&p->b).at) != NULL;
   un_dims a = p->a, b = p->b;
   if ((p->row = a.rank == 1)) a = (un_dims){2, {1, p->a.dim[0]}};
   if ((p->column = b.rank == 1)) b = (un_dims){2, {p->b.dim[0], 1}};

@@ -99,7 +99,8 @@ static node cos_with(un__graph *g, node x, node sine) {
   node h = un__unary(g, UN__OP_SIN, scale(g, x, 0.5));
   node flat = sub(g, num(g, x, 1), scale(g, mul(g, h, h), 2));
   node steep = fdiv(g, un__unary(g, UN__OP_SIN, add(g, x, x)), add(g, sine, sine));
-  node use = un__binary(g, UN__OP_AND, lt(g, num(g, x, 0.5), float_abs(g, sine)), lt(g, float_abs(g, x), num(g, x, limit)));
+  node use =
+      un__binary(g, UN__OP_AND, lt(g, num(g, x, 0.5), float_abs(g, sine)), lt(g, float_abs(g, x), num(g, x, limit)));
   return pick(g, use, steep, flat);
 }
 

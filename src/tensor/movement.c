@@ -24,10 +24,11 @@ static bool fill_in(un__graph *g, const un_dims *have, un_dims *to) {
 
 const un_uop *un__tensor_reshape(un__graph *g, const un_uop *x, const un_dims *shape) {
   un_dims have, to = *shape;
-  if (!un__tensor_dims(g, x, &have) || !fill_in(g, &have, &to) || !un__tensor_check_shape(g, "reshape", &to)) return NULL;
+  if (!un__tensor_dims(g, x, &have) || !fill_in(g, &have, &to) || !un__tensor_check_shape(g, "reshape", &to))
+    return NULL;
   if (un__tensor_count(&have) != un__tensor_count(&to))
-    return un__tensor_fail(g, UN_ERR_SHAPE, "reshape: numbers of elements differ: from %s to %s", un__tensor_show(&have).at,
-                           un__tensor_show(&to).at);
+    return un__tensor_fail(g, UN_ERR_SHAPE, "reshape: numbers of elements differ: from %s to %s",
+                           un__tensor_show(&have).at, un__tensor_show(&to).at);
   return un__tensor_view(g, UN__OP_RESHAPE, x, &to);
 }
 
@@ -35,9 +36,11 @@ const un_uop *un__tensor_flatten(un__graph *g, const un_uop *x, int first, int l
   un_dims have, to = {0};
   if (!un__tensor_dims(g, x, &have)) return NULL;
   if (have.rank == 0) return un__tensor_view(g, UN__OP_RESHAPE, x, &(un_dims){1, {1}});
-  if (!un__tensor_axis(g, "flatten", first, have.rank, &first) || !un__tensor_axis(g, "flatten", last, have.rank, &last))
+  if (!un__tensor_axis(g, "flatten", first, have.rank, &first) ||
+      !un__tensor_axis(g, "flatten", last, have.rank, &last))
     return NULL;
-  if (first > last) return un__tensor_fail(g, UN_ERR_SHAPE, "flatten: first axis %d is after last axis %d", first, last);
+  if (first > last)
+    return un__tensor_fail(g, UN_ERR_SHAPE, "flatten: first axis %d is after last axis %d", first, last);
   for (int i = 0; i < have.rank; i++) {
     if (i > first && i <= last) to.dim[to.rank - 1] *= have.dim[i];
     else to.dim[to.rank++] = have.dim[i];
@@ -138,7 +141,8 @@ const un_uop *un__tensor_pad(un__graph *g, const un_uop *x, const un_dims *befor
   return box(g, UN__OP_PAD, x, before, after);
 }
 
-const un_uop *un__tensor_pad_value(un__graph *g, const un_uop *x, const un_dims *before, const un_dims *after, double value) {
+const un_uop *un__tensor_pad_value(un__graph *g, const un_uop *x, const un_dims *before, const un_dims *after,
+                                   double value) {
   const un_uop *padded = un__tensor_pad(g, x, before, after);
   if (!padded || padded == x) return padded;
   un_dims have, to;
@@ -191,7 +195,8 @@ static const un_uop *strided(un__graph *g, const un_uop *x, int axis, int64_t st
   if (step == 1 || have.dim[axis] == 0) return x;
   if (step >= have.dim[axis]) return cut(g, x, axis, 0, 1);
   if (have.rank == UN_MAX_RANK)
-    return un__tensor_fail(g, UN_ERR_UNSUPPORTED, "slice: a step needs a free axis; the tensor has %d already", UN_MAX_RANK);
+    return un__tensor_fail(g, UN_ERR_UNSUPPORTED, "slice: a step needs a free axis; the tensor has %d already",
+                           UN_MAX_RANK);
   int64_t n = (have.dim[axis] + step - 1) / step;
   zero = fill = have;
   for (int i = 0; i < have.rank; i++) zero.dim[i] = fill.dim[i] = 0;
@@ -233,6 +238,7 @@ const un_uop *un__tensor_select(un__graph *g, const un_uop *x, int axis, int64_t
   if (!un__tensor_dims(g, x, &have) || !un__tensor_axis(g, "select", axis, have.rank, &axis)) return NULL;
   int64_t n = have.dim[axis], at = i < 0 ? i + n : i;
   if (at < 0 || at >= n)
-    return un__tensor_fail(g, UN_ERR_SHAPE, "select: no element %" PRId64 " on axis %d of %s", i, axis, un__tensor_show(&have).at);
+    return un__tensor_fail(g, UN_ERR_SHAPE, "select: no element %" PRId64 " on axis %d of %s", i, axis,
+                           un__tensor_show(&have).at);
   return un__tensor_squeeze(g, cut(g, x, axis, at, at + 1), axis);
 }

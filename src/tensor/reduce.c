@@ -29,8 +29,9 @@ static const un_uop *combine(un__graph *g, un__op op, const un_uop *x, const red
   un__value unit;
   if (!x) return NULL;
   if (r->count == 0)
-    return un__identity(op, x->dtype, &unit) ? un__tensor_spread(g, un__const_bits(g, x->dtype, un__value_bits(unit)), &r->result)
-                                             : NULL;
+    return un__identity(op, x->dtype, &unit)
+               ? un__tensor_spread(g, un__const_bits(g, x->dtype, un__value_bits(unit)), &r->result)
+               : NULL;
   int64_t attrs[1 + UN_MAX_RANK] = {op};
   uint32_t n = 1;
   for (int i = 0; i < r->have.rank; i++)
@@ -40,7 +41,8 @@ static const un_uop *combine(un__graph *g, un__op op, const un_uop *x, const red
 }
 
 /* Combined in the accumulator's dtype; f16 and bf16 come back. */
-static const un_uop *accumulate(un__graph *g, const char *what, un__op op, const un_uop *x, const un_dims *axes, bool keepdim) {
+static const un_uop *accumulate(un__graph *g, const char *what, un__op op, const un_uop *x, const un_dims *axes,
+                                bool keepdim) {
   reduction r;
   if (!plan(g, what, x, axes, keepdim, &r)) return NULL;
   un_dtype d = un__tensor_dtype(x), wide = un__tensor_accumulator(d);
@@ -56,7 +58,8 @@ const un_uop *un__tensor_prod(un__graph *g, const un_uop *x, const un_dims *axes
   return accumulate(g, "prod", UN__OP_MUL, x, axes, keepdim);
 }
 
-static const un_uop *extreme(un__graph *g, const char *what, un__op op, const un_uop *x, const un_dims *axes, bool keepdim) {
+static const un_uop *extreme(un__graph *g, const char *what, un__op op, const un_uop *x, const un_dims *axes,
+                             bool keepdim) {
   reduction r;
   if (!plan(g, what, x, axes, keepdim, &r)) return NULL;
   if (r.count == 0 && un__tensor_count(&r.result) != 0)
@@ -72,7 +75,8 @@ const un_uop *un__tensor_min(un__graph *g, const un_uop *x, const un_dims *axes,
   return extreme(g, "min", UN__OP_MIN, x, axes, keepdim);
 }
 
-static const un_uop *truth(un__graph *g, const char *what, un__op op, const un_uop *x, const un_dims *axes, bool keepdim) {
+static const un_uop *truth(un__graph *g, const char *what, un__op op, const un_uop *x, const un_dims *axes,
+                           bool keepdim) {
   reduction r;
   if (!plan(g, what, x, axes, keepdim, &r)) return NULL;
   return combine(g, op, un__cast(g, UN__DT(UN_BOOL), x), &r);
@@ -112,8 +116,8 @@ static const un_uop *centred(un__graph *g, const un_uop *x, const reduction *r) 
 }
 
 /* The variance in the wide dtype; *out is the dtype to come back to. */
-static const un_uop *spread_of(un__graph *g, const char *what, const un_uop *x, const un_dims *axes, int ddof, bool keepdim,
-                               un__dtype *out) {
+static const un_uop *spread_of(un__graph *g, const char *what, const un_uop *x, const un_dims *axes, int ddof,
+                               bool keepdim, un__dtype *out) {
   reduction r;
   x = un__tensor_as_float(g, x);
   if (!plan(g, what, x, axes, keepdim, &r)) return NULL;
@@ -147,8 +151,8 @@ static const un_uop *position(un__graph *g, const char *what, un__op op, const u
   if (r.count == 0 && un__tensor_count(&r.result) != 0)
     return un__tensor_fail(g, UN_ERR_SHAPE, "%s: axis %d of %s has no elements", what, axis, un__tensor_show(&have).at);
   if (r.count > INT32_MAX)
-    return un__tensor_fail(g, UN_ERR_UNSUPPORTED, "%s: axis %d has %" PRId64 " elements, more than an i32 can number", what,
-                           axis, r.count);
+    return un__tensor_fail(g, UN_ERR_UNSUPPORTED, "%s: axis %d has %" PRId64 " elements, more than an i32 can number",
+                           what, axis, r.count);
   reduction keep = r;
   keep.result = r.kept;
   const un_uop *best = combine(g, op, x, &keep);

@@ -49,8 +49,9 @@ bool un__tensor_same_dims(const un_dims *a, const un_dims *b) {
 
 bool un__tensor_check_shape(un__graph *g, const char *what, const un_dims *d) {
   if (d->rank < 0 || d->rank > UN_MAX_RANK)
-    return un__tensor_fail(g, UN_ERR_SHAPE, "%s: not a shape: expected 0 to %d sizes and, in un_shape, as many as it announces",
-                           what, UN_MAX_RANK) != NULL;
+    return un__tensor_fail(g, UN_ERR_SHAPE,
+                           "%s: not a shape: expected 0 to %d sizes and, in un_shape, as many as it announces", what,
+                           UN_MAX_RANK) != NULL;
   int64_t n = 1;
   bool empty = false, large = false;
   for (int i = 0; i < d->rank; i++) {
@@ -99,8 +100,8 @@ bool un__tensor_broadcast_dims(un__graph *g, const char *what, const un_dims *a,
   for (int i = 1; i <= r.rank; i++) {
     int64_t x = i <= a->rank ? a->dim[a->rank - i] : 1, y = i <= b->rank ? b->dim[b->rank - i] : 1;
     if (x != y && x != 1 && y != 1)
-      return un__tensor_fail(g, UN_ERR_SHAPE, "%s: shapes do not broadcast: lhs %s, rhs %s", what, un__tensor_show(a).at,
-                             un__tensor_show(b).at) != NULL;
+      return un__tensor_fail(g, UN_ERR_SHAPE, "%s: shapes do not broadcast: lhs %s, rhs %s", what,
+                             un__tensor_show(a).at, un__tensor_show(b).at) != NULL;
     r.dim[r.rank - i] = x == 1 ? y : x;
   }
   *out = r;

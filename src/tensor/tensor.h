@@ -1,12 +1,12 @@
 /* tensor.h - tensor calls as graphs: what each function of unir/tensor.h means in UOps (stage tensor).
  *
- * Works on nodes, in any graph; knows neither handles nor contexts. Every function returns NULL when a source is NULL or
- * the request is wrong; the first failure is in the graph's un__err with what was expected and what was given. Shapes
- * must be known numbers (no VAR). Contracts of the single functions: unir/tensor.h.
+ * Works on nodes, in any graph; knows neither handles nor contexts. Every function returns NULL when a source is NULL
+ * or the request is wrong; the first failure is in the graph's un__err with what was expected and what was given.
+ * Shapes must be known numbers (no VAR). Contracts of the single functions: unir/tensor.h.
  *
- * What the graphs look like (docs/stages.md, tensor): operands of one ALU op have one dtype and one shape, brought there by
- * CAST, RESHAPE (1s in front) and EXPAND; a movement call that changes nothing gives its argument back. No value
- * is ever computed from an empty tensor: a reduction, padding or gather of one is its constant.
+ * What the graphs look like (docs/stages.md, tensor): operands of one ALU op have one dtype and one shape, brought
+ * there by CAST, RESHAPE (1s in front) and EXPAND; a movement call that changes nothing gives its argument back. No
+ * value is ever computed from an empty tensor: a reduction, padding or gather of one is its constant.
  */
 #ifndef UN_TENSOR_TENSOR_H
 #define UN_TENSOR_TENSOR_H
@@ -83,7 +83,8 @@ const un_uop *un__tensor_permute(un__graph *g, const un_uop *x, const un_dims *o
 const un_uop *un__tensor_transpose(un__graph *g, const un_uop *x, int axis0, int axis1);
 const un_uop *un__tensor_expand(un__graph *g, const un_uop *x, const un_dims *shape);
 const un_uop *un__tensor_pad(un__graph *g, const un_uop *x, const un_dims *before, const un_dims *after);
-const un_uop *un__tensor_pad_value(un__graph *g, const un_uop *x, const un_dims *before, const un_dims *after, double value);
+const un_uop *un__tensor_pad_value(un__graph *g, const un_uop *x, const un_dims *before, const un_dims *after,
+                                   double value);
 const un_uop *un__tensor_shrink(un__graph *g, const un_uop *x, const un_dims *begin, const un_dims *end);
 const un_uop *un__tensor_slice(un__graph *g, const un_uop *x, int axis, int64_t start, int64_t stop, int64_t step);
 const un_uop *un__tensor_select(un__graph *g, const un_uop *x, int axis, int64_t i);

@@ -1,4 +1,4 @@
-/* eval.c - values, constants and folding; the evaluators themselves are in eval_ops.c, float formats in eval_float.c. */
+/* eval.c - values, constants and folding; the evaluators are in eval_ops.c, float formats in eval_float.c. */
 #include "eval.h"
 
 #include <math.h>

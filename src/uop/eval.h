@@ -24,8 +24,8 @@ typedef struct un__value {
 
 un__value un__value_i(un__dtype dt, int64_t v);        /* reduced to the width of dt */
 un__value un__value_f(un__dtype dt, double v);         /* rounded to nearest even; every NaN is the canonical one */
-/* To and from storage (the dtype's bit pattern, little end of the word). Reading and writing keeps the sign and payload
- * of a NaN, so that a BITCAST or a copy is exact; whatever computes gives the canonical quiet NaN (sign 0, payload 0). */
+/* To and from storage (the dtype's bit pattern, little end of the word). Reading and writing keeps the sign and
+ * payload of a NaN, so that a BITCAST or a copy is exact; whatever computes gives the canonical quiet NaN. */
 uint64_t un__value_bits(un__value v);
 un__value un__value_from_bits(un__dtype dt, uint64_t bits);
 un__value un__value_load(un__dtype dt, const void *p);

@@ -10,8 +10,8 @@
 #include <string.h>
 
 typedef struct format {
-  int mantissa, exponent;   /* explicit bits */
-  int emin;                 /* exponent of the smallest normal number */
+  int mantissa, exponent; /* explicit bits */
+  int emin;               /* exponent of the smallest normal number */
 } format;
 
 enum { F64_MANTISSA = 52, F64_BIAS = 1023, F64_EXPONENT = 0x7ff };

@@ -46,10 +46,10 @@ bool un__ev_sqrt(un__dtype dt, const un__value *a, un__value *out) { return give
 bool un__ev_trunc(un__dtype dt, const un__value *a, un__value *out) { return give_f(dt, trunc(a[0].f), out); }
 bool un__ev_floor(un__dtype dt, const un__value *a, un__value *out) { return give_f(dt, floor(a[0].f), out); }
 
-#define TRANSCENDENTAL(name)                                                       \
-  bool un__ev_##name(un__dtype dt, const un__value *a, un__value *out) {           \
-    bool wide = un__dt_scalar(dt) == UN_F64;                                       \
-    return give_f(dt, wide ? (double)name##l((long double)a[0].f) : name(a[0].f), out); \
+#define TRANSCENDENTAL(name)                                                                                           \
+  bool un__ev_##name(un__dtype dt, const un__value *a, un__value *out) {                                               \
+    bool wide = un__dt_scalar(dt) == UN_F64;                                                                           \
+    return give_f(dt, wide ? (double)name##l((long double)a[0].f) : name(a[0].f), out);                                \
   }
 
 TRANSCENDENTAL(exp)
@@ -96,7 +96,10 @@ static double sum_to_odd(double p, double c) {
   if (!isfinite(s)) return s;
   double t = s - p, lost = (p - (s - t)) + (c - t);
   if (lost == 0) return s;
-  union { double f; uint64_t u; } v = {.f = s};
+  union {
+    double f;
+    uint64_t u;
+  } v = {.f = s};
   return v.u & 1 ? s : nextafter(s, lost > 0 ? (double)INFINITY : -(double)INFINITY);
 }
 
@@ -167,9 +170,7 @@ static bool less(const un__value *a, const un__value *b) {
   return is_unsigned(a->dtype) ? (uint64_t)a->i < (uint64_t)b->i : a->i < b->i;
 }
 
-static bool equal(const un__value *a, const un__value *b) {
-  return is_float(a->dtype) ? a->f == b->f : a->i == b->i;
-}
+static bool equal(const un__value *a, const un__value *b) { return is_float(a->dtype) ? a->f == b->f : a->i == b->i; }
 
 bool un__ev_lt(un__dtype dt, const un__value *a, un__value *out) { return give_i(dt, less(&a[0], &a[1]), out); }
 bool un__ev_eq(un__dtype dt, const un__value *a, un__value *out) { return give_i(dt, equal(&a[0], &a[1]), out); }
@@ -250,7 +251,7 @@ static bool float_to_integer(un__dtype dt, double v, un__value *out) {
   if (isnan(v)) return give_i(dt, 0, out);
   bool has_sign = !is_unsigned(dt);
   int bits = width(dt) - has_sign;
-  double end = ldexp(1.0, bits);      /* first value too large */
+  double end = ldexp(1.0, bits); /* first value too large */
   uint64_t max = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
   v = trunc(v);
   bool above = v >= end, below = v < (has_sign ? -end : 0);

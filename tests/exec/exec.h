@@ -32,7 +32,7 @@ typedef struct exec_backend {
 
 extern const exec_backend exec_eval, exec_tensor, exec_kernel;
 #ifdef UN_EXEC_LOWER
-extern const exec_backend exec_interp, exec_interp_opt;
+extern const exec_backend exec_kernel_opt, exec_interp, exec_interp_opt;
 #ifdef UN_EXEC_CPU
 extern const exec_backend exec_cpu, exec_cpu_opt;
 #endif
@@ -40,5 +40,7 @@ extern const exec_backend exec_cpu, exec_cpu_opt;
 
 /* The kernel that computes a case: out[i] = op(operand 0 [i], ...); results in PARAM 0. NULL: see the graph's error. */
 const un_uop *exec_kernel_of(un__graph *ws, const exec_case *c);
+/* Interprets such a kernel on the case's memory. */
+un_status exec_interpret(const un_uop *kernel, const exec_case *c, void *out, un__err *err);
 
 #endif

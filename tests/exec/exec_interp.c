@@ -24,7 +24,8 @@ static un_status run_eval(void *self, const exec_case *c, void *out, un__err *er
     un__value args[EXEC_OPERANDS], r;
     for (uint32_t k = 0; k < c->noperands; k++)
       args[k] = un__value_load(UN__DT(c->operand[k]), (const char *)c->data[k] + i * size_of(c->operand[k]));
-    if (!un__eval(c->op, UN__DT(c->result), args, &r)) return un__fail(err, UN_ERR_INTERNAL, "no value for case %zu", i);
+    if (!un__eval(c->op, UN__DT(c->result), args, &r))
+      return un__fail(err, UN_ERR_INTERNAL, "no value for case %zu", i);
     un__value_store(r, (char *)out + i * size_of(c->result));
   }
   return UN_OK;
@@ -91,9 +92,7 @@ const un_uop *exec_kernel_of(un__graph *ws, const exec_case *c) {
   return un__sink(ws, &end, 1);
 }
 
-static un_status run_kernel_in(un__graph *ws, const exec_case *c, void *out, un__err *err) {
-  const un_uop *kernel = exec_kernel_of(ws, c);
-  if (!kernel) return un__graph_status(ws);
+un_status exec_interpret(const un_uop *kernel, const exec_case *c, void *out, un__err *err) {
   void *args[EXEC_OPERANDS + 1] = {out};
   int64_t sizes[EXEC_OPERANDS + 1];
   for (uint32_t k = 0; k <= c->noperands; k++) {
@@ -101,6 +100,11 @@ static un_status run_kernel_in(un__graph *ws, const exec_case *c, void *out, un_
     sizes[k] = (int64_t)c->n;
   }
   return un__interp_kernel(kernel, args, sizes, c->noperands + 1, NULL, 0, err);
+}
+
+static un_status run_kernel_in(un__graph *ws, const exec_case *c, void *out, un__err *err) {
+  const un_uop *kernel = exec_kernel_of(ws, c);
+  return kernel ? exec_interpret(kernel, c, out, err) : un__graph_status(ws);
 }
 
 static un_status run_kernel(void *self, const exec_case *c, void *out, un__err *err) {

@@ -1,7 +1,7 @@
 /* exec_ops.c - runs the table of tests/exec/reference on one backend: exec_ops <reference directory> <backend>.
  *
- * Exact ops must give the expected bits; any NaN will do for a NaN, and either zero from MAX and MIN. Functions that the
- * numerics contract bounds may be so many units in the last place off.
+ * Exact ops must give the expected bits; any NaN will do for a NaN, and either zero from MAX and MIN. Functions that
+ * the numerics contract bounds may be so many units in the last place off.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,10 +12,14 @@
 #include "uop/text.h"
 
 /* ulps: of the reference, then of devices. Everything else is exact. */
-typedef struct bound { un__op op; uint64_t reference, device; } bound;
+typedef struct bound {
+  un__op op;
+  uint64_t reference, device;
+} bound;
 
 static const bound bounds[] = {
-  {UN__OP_EXP, 1, 2}, {UN__OP_EXP2, 1, 2}, {UN__OP_LOG, 1, 2}, {UN__OP_LOG2, 1, 2}, {UN__OP_SIN, 1, 2}, {UN__OP_POW, 1, 4},
+    {UN__OP_EXP, 1, 2},  {UN__OP_EXP2, 1, 2}, {UN__OP_LOG, 1, 2},
+    {UN__OP_LOG2, 1, 2}, {UN__OP_SIN, 1, 2},  {UN__OP_POW, 1, 4},
 };
 
 static uint64_t allowed(un__op op, bool reference) {
@@ -104,7 +108,7 @@ typedef struct table {
   uint32_t nrows;
   char what[MAX_ROWS][WORD];
   size_t n;
-  uint64_t *bits;            /* nrows x n */
+  uint64_t *bits; /* nrows x n */
 } table;
 
 static un_dtype dtype_named(const char *name) {
@@ -122,7 +126,8 @@ static un_status read_table(const char *dir, const char *line, table *t, un__err
   int used;
   *t = (table){0};
   if (sscanf(line, "%47s%n", file, &used) != 1) return un__fail(err, UN_ERR_PARSE, "cases.txt has an empty line");
-  for (const char *p = line + used; t->nrows < MAX_ROWS && sscanf(p, "%23s%n", t->what[t->nrows], &used) == 1; p += used)
+  for (const char *p = line + used; t->nrows < MAX_ROWS && sscanf(p, "%23s%n", t->what[t->nrows], &used) == 1;
+       p += used)
     t->nrows++;
   const char *dot = strchr(file, '.');
   t->dtype = dot ? dtype_named(dot + 1) : UN_VOID;
@@ -151,7 +156,8 @@ static bool name_case(const table *t, uint32_t row, exec_case *c) {
   if (!un__op_by_name(op, strlen(op), &c->op)) return false;
   bool truth = un__op_table[c->op].dtype_rule == UN__DR_TRUTH;
   c->result = colon ? dtype_named(colon + 1) : truth ? UN_BOOL : t->dtype;
-  snprintf(c->name, sizeof c->name, "%s %s%s%s", op, un__dtype_table[t->dtype].name, colon ? " " : "", colon ? colon + 1 : "");
+  snprintf(c->name, sizeof c->name, "%s %s%s%s", op, un__dtype_table[t->dtype].name, colon ? " " : "",
+           colon ? colon + 1 : "");
   return c->result != UN_VOID;
 }
 
@@ -197,11 +203,11 @@ static un_status run_all(suite *s, const char *dir, un__err *err) {
 }
 
 static const exec_backend *const backends[] = {
-  &exec_eval, &exec_tensor, &exec_kernel,
+    &exec_eval,       &exec_tensor,  &exec_kernel,
 #ifdef UN_EXEC_LOWER
-  &exec_interp, &exec_interp_opt,
+    &exec_kernel_opt, &exec_interp,  &exec_interp_opt,
 #ifdef UN_EXEC_CPU
-  &exec_cpu, &exec_cpu_opt,
+    &exec_cpu,        &exec_cpu_opt,
 #endif
 #endif
 };

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes the expected values of tests/exec: every elementwise op on every dtype it takes.
 
-Independent of the C evaluators: integers are Python's, floats are exact rationals (or 60 and more decimal digits where a
-function is transcendental) rounded once, here. Where NumPy has the dtype and a correctly rounded operation, its answer is
-compared too. Files hold bit patterns, one row for each operand and then one for each op:
+Independent of the C evaluators: integers are Python's, floats are exact rationals (or 60 and more decimal digits
+where a function is transcendental) rounded once, here. Where NumPy has the dtype and a correctly rounded operation, its
+answer is compared too. Files hold bit patterns, one row for each operand and then one for each op:
 
     <group>.<dtype>.npy      unsigned integers of the dtype's width (casts: 64 bits), shape (rows, cases)
     cases.txt                a line for each file: its name, then what its rows are
@@ -322,8 +322,10 @@ UNARY = {"float": {"neg": lambda a: -a, "recip": lambda a: f_div(1.0, a), "sqrt"
          "int": {"neg": lambda a: -a, "not": lambda a: ~a},
          "bool": {"not": lambda a: 1 - a}}
 BITS = {"and": lambda a, b: a & b, "or": lambda a, b: a | b, "xor": lambda a, b: a ^ b}
-BINARY = {"float": {"add": f_add, "sub": lambda a, b: f_add(a, -b), "mul": f_mul, "fdiv": f_div, "max": f_max, "min": f_min},
-          "int": {"add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b, "max": max, "min": min,
+BINARY = {"float": {"add": f_add, "sub": lambda a, b: f_add(a, -b), "mul": f_mul, "fdiv": f_div,
+                    "max": f_max, "min": f_min},
+          "int": {"add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b,
+                  "max": max, "min": min,
                   "floordiv": i_floordiv, "floormod": lambda a, b: a - b * i_floordiv(a, b),
                   "truncdiv": i_truncdiv, "truncmod": lambda a, b: a - b * i_truncdiv(a, b), **BITS},
           "bool": {"max": max, "min": min, **BITS}}
@@ -361,14 +363,16 @@ def specials(dt):
     if dt in INTS:
         width, signed = INTS[dt]
         low, high = (-(1 << (width - 1)), (1 << (width - 1)) - 1) if signed else (0, (1 << width) - 1)
-        vs = [0, 1, -1, low, high, 2, 7, -7, width - 1, width, 3, -2, low + 1, high - 1, 10, 1 << (width // 2), high // 2, -3, 100]
+        vs = [0, 1, -1, low, high, 2, 7, -7, width - 1, width, 3, -2, low + 1, high - 1, 10, 1 << (width // 2),
+              high // 2, -3, 100]
         return list(dict.fromkeys(wrap(dt, v) for v in vs))
     m, e, has_inf = FLOATS[dt]
     sign, one = 1 << (m + e), encode_float(dt, 1.0)
     largest = (((1 << e) - 1) << m) - 1 if has_inf else (((1 << e) - 1) << m) | ((1 << m) - 2)
-    vs = [0, sign, one, sign | one, encode_float(dt, math.inf), sign | encode_float(dt, math.inf), encode_float(dt, math.nan),
-          1, sign | 1, largest, sign | largest, 1 << m, (1 << m) - 1, one + 1, one - 1]
-    vs += [encode_float(dt, x) for x in (0.5, 2.5, -1.5, 3.0, -2.0, 10.0, -0.75, 0.1, 1.5, -0.5, 3.1415926, 100.0, -20.5)]
+    vs = [0, sign, one, sign | one, encode_float(dt, math.inf), sign | encode_float(dt, math.inf),
+          encode_float(dt, math.nan), 1, sign | 1, largest, sign | largest, 1 << m, (1 << m) - 1, one + 1, one - 1]
+    vs += [encode_float(dt, x) for x in (0.5, 2.5, -1.5, 3.0, -2.0, 10.0, -0.75, 0.1, 1.5, -0.5, 3.1415926, 100.0,
+                                         -20.5)]
     return list(dict.fromkeys(vs))
 
 
@@ -445,9 +449,11 @@ def conversions(dt, dtypes):
     if dt in FLOATS:                              # around the ends of the integers, and ties of narrower floats
         for w in (7, 8, 15, 16, 31, 32, 63, 64):
             column += [encode_float(dt, s * (2.0 ** w + d)) for s in (1, -1) for d in (-1, -0.5, 0, 0.5, 1)]
-        column += [encode_float(dt, Fraction(x)) for x in (464, 465, 65519, 65520, 61440, 2049, 2051, Fraction(257, 256))]
+        ties = (464, 465, 65519, 65520, 61440, 2049, 2051, Fraction(257, 256))
+        column += [encode_float(dt, Fraction(x)) for x in ties]
     elif dt != "bool":                            # integers that a float of any width has to round
-        column += [wrap(dt, s * ((1 << e) + d)) for s in (1, -1) for e in (9, 12, 25, 54, 62) for d in (-1, 1, 1 << max(e - 24, 0))]
+        column += [wrap(dt, s * ((1 << e) + d)) for s in (1, -1) for e in (9, 12, 25, 54, 62)
+                   for d in (-1, 1, 1 << max(e - 24, 0))]
     column = list(dict.fromkeys(column))
     rows = [("a", column)]
     for to in dtypes:
@@ -477,8 +483,9 @@ def main():
         cases = tuples(dt, 2, 6, 20, "where")
         rng = random.Random("where?" + dt)
         which = [rng.randrange(2) for _ in cases]
-        save("where." + dt, bits_of_dtype(dt), [("a", which), ("b", [c[0] for c in cases]), ("c", [c[1] for c in cases]),
-                                               ("where", [c[0] if w else c[1] for w, c in zip(which, cases)])])
+        rows = [("a", which), ("b", [c[0] for c in cases]), ("c", [c[1] for c in cases])]
+        rows.append(("where", [c[0] if w else c[1] for w, c in zip(which, cases)]))
+        save("where." + dt, bits_of_dtype(dt), rows)
     elementwise("random", "u64", {"threefry": threefry}, 2, 8, 64)
     with open(os.path.join(HERE, "cases.txt"), "w") as f:
         f.write("\n".join(CASES) + "\n")

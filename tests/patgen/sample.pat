@@ -126,13 +126,15 @@ ruleset reduce : where_fold {
 ruleset mops ctx sample_ctx {
   rule reshape_twice: RESHAPE(RESHAPE(x, ..), *d) ~> RESHAPE(x, *d)
     test RESHAPE(RESHAPE(v:f32, 1, 1), 1) -> RESHAPE(v, 1)
-  rule index_any: INDEX(m = {RESHAPE|EXPAND}(x, *d), *i) if len(i) == 2 && len(d) == 1 => {
+  rule index_any: INDEX(m = {RESHAPE|EXPAND}(x, *d), *i) if len(i) == 2 && len(d) == 2 => {
     // The block sees captures by name; braces in "strings }" and '}' do not count.
     const un_uop *src[3] = {x, i.at[1], i.at[0]};
     if (i.n != 2 || root->op != UN__OP_INDEX || m->op == UN__OP_EXPAND) DECLINE;
-    if (cx && cx->off) DECLINE;
+    if ((cx && cx->off) || !x->shape || x->shape->rank != 2) DECLINE;
     return un__uop(rw->g, UN__OP_INDEX, x->dtype, src, 3, NULL, 0);
   }
+    test INDEX(RESHAPE(BUFFER<0, 0>(2, 3):f32, 3, 2), a:index in [0, 1], b:index in [0, 1]) -> INDEX(BUFFER<0, 0>(2, 3):f32, b, a)
+    test INDEX(RESHAPE(BUFFER<0, 0>(6):f32, 3, 2), a:index in [0, 1], b:index in [0, 1]) -> nomatch
 }
 
 ruleset split ctx sample_ctx {
@@ -141,8 +143,13 @@ ruleset split ctx sample_ctx {
     test RANGE<7, REDUCE>(8) -> nomatch
     test RANGE<7, LOOP>(7) -> nomatch
   rule perm: PERMUTE<p>(PERMUTE<p>(x)) if len(p) == 2 && p2(len(p)) ~> x
-    test NEG(v:f32) -> nomatch
+    test PERMUTE<1, 0>(PERMUTE<1, 0>(BUFFER<0, 0>(2, 3):f32)) -> BUFFER<0, 0>(2, 3):f32
+    test PERMUTE<0, 1>(PERMUTE<1, 0>(BUFFER<0, 0>(2, 3):f32)) -> nomatch
+  rule perm_any: PERMUTE<p>(EXPAND(x, *d)) if len(d) == 2 => EXPAND(PERMUTE<1, 0>(x), *reversed(d, p))
+    test PERMUTE<1, 0>(EXPAND(BUFFER<0, 0>(1, 3):f32, 2, 3)) -> EXPAND(PERMUTE<1, 0>(BUFFER<0, 0>(1, 3):f32), 3, 2)
   rule axis_of: END(s, r = RANGE<id, ax>(_), *rest) if attr(r, axis) == REDUCE && ax == attr(r, axis) ~> END(s, *rest, RANGE<id, UNROLL>(4))
+    test END(BARRIER(), RANGE<3, REDUCE>(8)) -> END(BARRIER(), RANGE<3, UNROLL>(4))
+    test END(BARRIER(), RANGE<3, LOOP>(8)) -> nomatch
 }
 pred p2(x: int) = x in [2, 2] || x in [4, 5)
 

@@ -32,6 +32,26 @@ static un_status tensors(void) {
   return status;
 }
 
+/* Joins, literals, bools, assigns: the calls that build more than one node, or change a handle. */
+static un_status calls(void) {
+  static const float v[] = {1, 2, 3, 4};
+  static const uint8_t flags[] = {1, 0};
+  un_ctx_options opt = UN_CTX_OPTIONS_INIT;
+  opt.device = "interp";
+  un_ctx *cx;
+  un_status status = un_ctx_create(&opt, &cx);
+  if (status != UN_OK) return status;
+  un_tensor *x = un_from_data(cx, UN_F32, un_shape(2, 2, 2), v), *b = un_from_data(cx, UN_BOOL, un_shape(1, 2), flags);
+  un_tensor *parts[] = {x, un_adds(x, 1), un_where(b, x, un_scalar_like(x, 0))};
+  un_tensor *z = un_cat(cx, 3, parts, 0), *s = un_stack(cx, 2, parts, 1);
+  bool assigned = un_assign(x, un_flip(x, un_list(0))) != NULL;
+  float out[12];
+  status = z && s && assigned ? un_realize(cx, 3, (un_tensor *[]){z, s, x}) : un_error_status(cx);
+  if (status == UN_OK) status = un_read(z, out, sizeof out);
+  un_ctx_destroy(cx);
+  return status;
+}
+
 static un_status trees(void) {
   un_ctx_options opt = UN_CTX_OPTIONS_INIT;
   opt.device = "interp";
@@ -66,7 +86,7 @@ static un_status parsing(void) {
 }
 
 static const struct { const char *name; un_status (*run)(void); } scenarios[] = {
-  {"tensors", tensors}, {"trees", trees}, {"parsing", parsing},
+  {"tensors", tensors}, {"calls", calls}, {"trees", trees}, {"parsing", parsing},
 };
 
 enum { MOST_RUNS = 200000 };

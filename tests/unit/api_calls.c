@@ -38,7 +38,8 @@ static un_tensor *floats(int n, const float *v) { return un_from_data(cx, UN_F32
 static void reads(int line, un_tensor *t, size_t n, const float *want) {
   float have[64];
   cr_assert_eq((un_read)(t, have, n * sizeof *have), UN_OK, "line %d: %s", line, un_error(cx));
-  for (size_t i = 0; i < n; i++) cr_expect_eq(have[i], want[i], "line %d: element %zu is %g, expected %g", line, i, have[i], want[i]);
+  for (size_t i = 0; i < n; i++)
+    cr_expect_eq(have[i], want[i], "line %d: element %zu is %g, expected %g", line, i, have[i], want[i]);
 }
 
 #define FAILED(expr, code, part) failed(__LINE__, (expr) == NULL, (code), (part))
@@ -253,7 +254,8 @@ Test(api, arguments_of_runs_are_checked) {
   FAILED(un_from_data(cx, UN_INDEX, un_shape(1, 2), v), UN_ERR_DTYPE, "not a dtype of tensors");
   FAILED(un_from_data(cx, UN_F32, un_shape(1, -2), v), UN_ERR_SHAPE, "negative size");
   FAILED(un_from_data(cx, UN_F32, un_shape(3, 2), v), UN_ERR_SHAPE, "not a shape");
-  FAILED(un_zeros(cx, UN_F32, un_shape(17, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)), UN_ERR_SHAPE, "not a shape");
+  FAILED(un_zeros(cx, UN_F32, un_shape(17, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)), UN_ERR_SHAPE,
+         "not a shape");
   FAILED(un_cat(cx, 1, NULL, 0), UN_ERR_INVALID_ARG, "list of tensors is NULL");
   FAILED_STATUS(un_print_tree(x, (un_stage)99, stdout), UN_ERR_INVALID_ARG, "no such stage");
   FAILED_STATUS(un_print_tree(x, UN_STAGE_TENSOR, NULL), UN_ERR_INVALID_ARG, "out is NULL");

@@ -88,7 +88,8 @@ Test(interp_kernel, reduces_follow_each_other) {
   const un_uop *j = range(4, UN__AXIS_LOOP, 3), *x = param(UN_F32, 1, 8);
   const un_uop *row = times(i, 4);
   const un_uop *most = reduce(UN__OP_MAX, load(element(x, add(row, k), NULL)), k, NULL);
-  const un_uop *sum = reduce(UN__OP_ADD, un__binary(ws, UN__OP_SUB, load(element(x, add(row, l), NULL)), most), l, NULL);
+  const un_uop *sum =
+      reduce(UN__OP_ADD, un__binary(ws, UN__OP_SUB, load(element(x, add(row, l), NULL)), most), l, NULL);
   const un_uop *value = add(load(element(x, add(row, j), NULL)), sum);
   const un_uop *done = end(store(element(param(UN_F32, 0, 8), add(row, j), NULL), value), i, j);
   float in[8] = {1, 5, 2, 4, -3, -1, -2, -8}, out[8];
@@ -100,7 +101,8 @@ Test(interp_kernel, reduces_follow_each_other) {
 
 /* Two REDUCEs share their loop; a value that only the second one needs must still come before the loop. */
 Test(interp_kernel, sibling_reduces_share_a_loop) {
-  const un_uop *k = range(4, UN__AXIS_REDUCE, 0), *x = param(UN_F32, 1, 4), *y = param(UN_F32, 2, 1), *out = param(UN_F32, 0, 2);
+  const un_uop *k = range(4, UN__AXIS_REDUCE, 0), *x = param(UN_F32, 1, 4), *y = param(UN_F32, 2, 1),
+               *out = param(UN_F32, 0, 2);
   const un_uop *v = load(element(x, k, NULL));
   const un_uop *sum = reduce(UN__OP_ADD, v, k, NULL);
   const un_uop *first = store(element(out, un__idx(ws, 0), NULL), un__unary(ws, UN__OP_NEG, sum));
@@ -108,7 +110,8 @@ Test(interp_kernel, sibling_reduces_share_a_loop) {
   const un_uop *second = store(element(out, un__idx(ws, 1), NULL), reduce(UN__OP_MAX, scaled, k, NULL));
   const un_uop *both[] = {first, second};
   float in[4] = {1, 2, 3, 4}, scale[1] = {-10}, got[2];
-  un_status st = un__interp_kernel(un__sink(ws, both, 2), (void *[]){got, in, scale}, (int64_t[]){2, 4, 1}, 3, NULL, 0, &err);
+  un_status st =
+      un__interp_kernel(un__sink(ws, both, 2), (void *[]){got, in, scale}, (int64_t[]){2, 4, 1}, 3, NULL, 0, &err);
   cr_assert_eq(st, UN_OK, "%s", err.text);
   cr_assert_eq(got[0], -10);
   cr_assert_eq(got[1], 40);
@@ -136,7 +139,8 @@ Test(interp_kernel, out_of_bounds_is_found) {
 
 Test(interp_kernel, too_small_arguments_are_refused) {
   const un_uop *kernel = matmul(4);
-  cr_assert_eq(un__interp_kernel(kernel, (void *[]){c, a, b}, (int64_t[]){16, 15, 16}, 3, NULL, 0, &err), UN_ERR_INVALID_ARG);
+  cr_assert_eq(un__interp_kernel(kernel, (void *[]){c, a, b}, (int64_t[]){16, 15, 16}, 3, NULL, 0, &err),
+               UN_ERR_INVALID_ARG);
   un__err_clear(&err);
   cr_assert_eq(un__interp_kernel(kernel, (void *[]){c, a}, (int64_t[]){16, 16}, 2, NULL, 0, &err), UN_ERR_INVALID_ARG);
 }
@@ -145,7 +149,8 @@ Test(interp_kernel, a_loop_that_uses_its_own_result_is_refused) {
   const un_uop *k = range(4, UN__AXIS_REDUCE, 0);
   const un_uop *sum = reduce(UN__OP_ADD, load(element(param(UN_F32, 1, 4), k, NULL)), k, NULL);
   const un_uop *done = end(store(element(param(UN_F32, 0, 4), k, NULL), sum), k, NULL);
-  cr_assert_eq(un__interp_kernel(un__sink(ws, &done, 1), (void *[]){c, a}, (int64_t[]){4, 4}, 2, NULL, 0, &err), UN_ERR_INTERNAL);
+  cr_assert_eq(un__interp_kernel(un__sink(ws, &done, 1), (void *[]){c, a}, (int64_t[]){4, 4}, 2, NULL, 0, &err),
+               UN_ERR_INTERNAL);
 }
 
 /* ---- linear ---- */
@@ -159,43 +164,42 @@ static const un_uop *parsed(const char *text) {
 }
 
 /* sum of 8 floats by lanes of 4, a task for each row of 8 */
-static const char row_sum[] =
-  "unir 1\n"
-  "graph @rows stage=linear {\n"
-  "  %0 = const i32 [val=2]\n"
-  "  %1 = const i32 [val=4]\n"
-  "  %2 = const i32 [val=8]\n"
-  "  %3 = const i32 [val=0]\n"
-  "  %4 = const i32 [val=1]\n"
-  "  %5 = const f32x4 [val=0.0]\n"
-  "  %6 = const index [val=2]\n"
-  "  %7 = const index [val=16]\n"
-  "  %8 = param ptr.f32 %6 [slot=0]\n"
-  "  %9 = param ptr.f32 %7 [slot=1]\n"
-  "  %10 = special i32 %0 [axis=thread dim=0]\n"
-  "  %11 = define_reg ptr.reg.f32x4 %4 [id=0]\n"
-  "  %12 = index ptr.reg.f32x4 %11, %3\n"
-  "  %13 = store void %12, %5\n"
-  "  %14 = after ptr.reg.f32x4 %11, %13\n"
-  "  %15 = range i32 %0 [id=0 axis=reduce]\n"
-  "  %16 = mul i32 %10, %2\n"
-  "  %17 = mul i32 %15, %1\n"
-  "  %18 = add i32 %16, %17\n"
-  "  %19 = index ptr.f32 %9, %18\n"
-  "  %20 = load f32x4 %19\n"
-  "  %21 = index ptr.reg.f32x4 %14, %3\n"
-  "  %22 = load f32x4 %21\n"
-  "  %23 = add f32x4 %20, %22\n"
-  "  %24 = store void %21, %23\n"
-  "  %25 = end void %24, %15\n"
-  "  %26 = after ptr.reg.f32x4 %11, %25\n"
-  "  %27 = index ptr.reg.f32x4 %26, %3\n"
-  "  %28 = load f32x4 %27\n"
-  "  %29 = hreduce f32 %28 [op=add]\n"
-  "  %30 = index ptr.f32 %8, %10\n"
-  "  %31 = store void %30, %29\n"
-  "  linear %0..%31\n"
-  "}\n";
+static const char row_sum[] = "unir 1\n"
+                              "graph @rows stage=linear {\n"
+                              "  %0 = const i32 [val=2]\n"
+                              "  %1 = const i32 [val=4]\n"
+                              "  %2 = const i32 [val=8]\n"
+                              "  %3 = const i32 [val=0]\n"
+                              "  %4 = const i32 [val=1]\n"
+                              "  %5 = const f32x4 [val=0.0]\n"
+                              "  %6 = const index [val=2]\n"
+                              "  %7 = const index [val=16]\n"
+                              "  %8 = param ptr.f32 %6 [slot=0]\n"
+                              "  %9 = param ptr.f32 %7 [slot=1]\n"
+                              "  %10 = special i32 %0 [axis=thread dim=0]\n"
+                              "  %11 = define_reg ptr.reg.f32x4 %4 [id=0]\n"
+                              "  %12 = index ptr.reg.f32x4 %11, %3\n"
+                              "  %13 = store void %12, %5\n"
+                              "  %14 = after ptr.reg.f32x4 %11, %13\n"
+                              "  %15 = range i32 %0 [id=0 axis=reduce]\n"
+                              "  %16 = mul i32 %10, %2\n"
+                              "  %17 = mul i32 %15, %1\n"
+                              "  %18 = add i32 %16, %17\n"
+                              "  %19 = index ptr.f32 %9, %18\n"
+                              "  %20 = load f32x4 %19\n"
+                              "  %21 = index ptr.reg.f32x4 %14, %3\n"
+                              "  %22 = load f32x4 %21\n"
+                              "  %23 = add f32x4 %20, %22\n"
+                              "  %24 = store void %21, %23\n"
+                              "  %25 = end void %24, %15\n"
+                              "  %26 = after ptr.reg.f32x4 %11, %25\n"
+                              "  %27 = index ptr.reg.f32x4 %26, %3\n"
+                              "  %28 = load f32x4 %27\n"
+                              "  %29 = hreduce f32 %28 [op=add]\n"
+                              "  %30 = index ptr.f32 %8, %10\n"
+                              "  %31 = store void %30, %29\n"
+                              "  linear %0..%31\n"
+                              "}\n";
 
 Test(interp_kernel, linear_list_with_lanes_and_tasks) {
   const un_uop *linear = parsed(row_sum);
@@ -212,7 +216,11 @@ Test(interp_kernel, linear_list_with_lanes_and_tasks) {
 Test(interp_kernel, device_runs_text) {
   un__device *d;
   cr_assert_eq(un__interp_open(&d, &err), UN_OK);
-  un__artifact art = {.format = UN__FORMAT_UN_LINEAR, .bytes = row_sum, .size = strlen(row_sum), .entry = "rows", .nargs = 2,
+  un__artifact art = {.format = UN__FORMAT_UN_LINEAR,
+                      .bytes = row_sum,
+                      .size = strlen(row_sum),
+                      .entry = "rows",
+                      .nargs = 2,
                       .tasks = {.n = 1, .code = {{UN__LAUNCH_CONST, 2}}}};
   un__code *code;
   un__mem *mem[2];
@@ -238,34 +246,32 @@ Test(interp_kernel, device_runs_text) {
 }
 
 Test(interp_kernel, unwritten_registers_are_found) {
-  const un_uop *linear = parsed(
-    "unir 1\n"
-    "graph @r stage=linear {\n"
-    "  %0 = const i32 [val=1]\n"
-    "  %1 = const i32 [val=0]\n"
-    "  %2 = define_reg ptr.reg.f32 %0 [id=0]\n"
-    "  %3 = index ptr.reg.f32 %2, %1\n"
-    "  %4 = load f32 %3\n"
-    "  linear %0..%4\n"
-    "}\n");
+  const un_uop *linear = parsed("unir 1\n"
+                                "graph @r stage=linear {\n"
+                                "  %0 = const i32 [val=1]\n"
+                                "  %1 = const i32 [val=0]\n"
+                                "  %2 = define_reg ptr.reg.f32 %0 [id=0]\n"
+                                "  %3 = index ptr.reg.f32 %2, %1\n"
+                                "  %4 = load f32 %3\n"
+                                "  linear %0..%4\n"
+                                "}\n");
   cr_assert_eq(un__interp_kernel(linear, NULL, NULL, 0, NULL, 0, &err), UN_ERR_INTERNAL, "%s", err.text);
   cr_assert(strstr(err.text, "never written"), "%s", err.text);
 }
 
 Test(interp_kernel, values_do_not_leave_their_loop) {
-  const un_uop *linear = parsed(
-    "unir 1\n"
-    "graph @r stage=linear {\n"
-    "  %0 = const i32 [val=4]\n"
-    "  %1 = const index [val=4]\n"
-    "  %2 = param ptr.i32 %1 [slot=0]\n"
-    "  %3 = range i32 %0 [id=0 axis=loop]\n"
-    "  %4 = add i32 %3, %0\n"
-    "  %5 = end void %4, %3\n"
-    "  %6 = index ptr.i32 %2, %4\n"
-    "  %7 = store void %6, %4\n"
-    "  linear %0..%7\n"
-    "}\n");
+  const un_uop *linear = parsed("unir 1\n"
+                                "graph @r stage=linear {\n"
+                                "  %0 = const i32 [val=4]\n"
+                                "  %1 = const index [val=4]\n"
+                                "  %2 = param ptr.i32 %1 [slot=0]\n"
+                                "  %3 = range i32 %0 [id=0 axis=loop]\n"
+                                "  %4 = add i32 %3, %0\n"
+                                "  %5 = end void %4, %3\n"
+                                "  %6 = index ptr.i32 %2, %4\n"
+                                "  %7 = store void %6, %4\n"
+                                "  linear %0..%7\n"
+                                "}\n");
   int32_t out[4];
   cr_assert_eq(un__interp_kernel(linear, (void *[]){out}, (int64_t[]){4}, 1, NULL, 0, &err), UN_ERR_INTERNAL);
   cr_assert(strstr(err.text, "outside of the loop"), "%s", err.text);

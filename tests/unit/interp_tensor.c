@@ -18,8 +18,8 @@ TestSuite(interp_tensor, .init = setup, .fini = teardown);
 
 #define DIMS(...) (const int64_t[]){__VA_ARGS__}, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)
 
-static const un_uop *with_sizes(un__op op, un__dtype dt, const un_uop *x, const int64_t *size, size_t n, const int64_t *attr,
-                                uint32_t nattr) {
+static const un_uop *with_sizes(un__op op, un__dtype dt, const un_uop *x, const int64_t *size, size_t n,
+                                const int64_t *attr, uint32_t nattr) {
   const un_uop *src[1 + 2 * UN__MAX_RANK];
   uint32_t k = 0;
   if (x) src[k++] = x;
@@ -55,8 +55,8 @@ static un__itensor input(un_dtype dt, const int64_t *dim, size_t rank, void *dat
   return t;
 }
 
-static void check(const un_uop *root, const un__itensor *in, uint32_t n, const int64_t *dim, size_t rank, const void *want,
-                  size_t size) {
+static void check(const un_uop *root, const un__itensor *in, uint32_t n, const int64_t *dim, size_t rank,
+                  const void *want, size_t size) {
   un__itensor out;
   cr_assert_not_null(root, "%s", err.text);
   un_status st = un__interp_tensor(&root, 1, in, n, &out, &err);
@@ -87,7 +87,8 @@ Test(interp_tensor, movement) {
 Test(interp_tensor, matmul_by_views) {
   const un_uop *a = buffer(UN_F32, 0, DIMS(2, 3)), *b = buffer(UN_F32, 1, DIMS(3, 2));
   const un_uop *wide_a = move(UN__OP_EXPAND, move(UN__OP_RESHAPE, a, DIMS(2, 1, 3)), DIMS(2, 2, 3));
-  const un_uop *wide_b = move(UN__OP_EXPAND, move(UN__OP_RESHAPE, permute(b, DIMS(1, 0)), DIMS(1, 2, 3)), DIMS(2, 2, 3));
+  const un_uop *wide_b =
+      move(UN__OP_EXPAND, move(UN__OP_RESHAPE, permute(b, DIMS(1, 0)), DIMS(1, 2, 3)), DIMS(2, 2, 3));
   const un_uop *c = reduce(UN__OP_ADD, un__binary(ws, UN__OP_MUL, wide_a, wide_b), 2);
   un__itensor in[2] = {input(UN_F32, DIMS(2, 3), six), input(UN_F32, DIMS(3, 2), six)};
   const float want[] = {22, 28, 49, 64};
@@ -133,7 +134,8 @@ Test(interp_tensor, gather_with_valid) {
 }
 
 Test(interp_tensor, several_roots_share_work) {
-  const un_uop *x = buffer(UN_F32, 0, DIMS(6)), *y = un__unary(ws, UN__OP_NEG, x), *roots[] = {y, un__binary(ws, UN__OP_MUL, y, y), x};
+  const un_uop *x = buffer(UN_F32, 0, DIMS(6)), *y = un__unary(ws, UN__OP_NEG, x),
+               *roots[] = {y, un__binary(ws, UN__OP_MUL, y, y), x};
   un__itensor in = input(UN_F32, DIMS(6), six), out[3];
   cr_assert_eq(un__interp_tensor(roots, 3, &in, 1, out, &err), UN_OK, "%s", err.text);
   for (int i = 0; i < 6; i++) {

@@ -53,7 +53,9 @@ static inline const un_uop *b_add(build *b, const un_uop *x, const un_uop *y) {
   return un__binary(b->g, UN__OP_ADD, x, y);
 }
 /* r * n + c */
-static inline const un_uop *b_at(build *b, const un_uop *r, int64_t n, const un_uop *c) { return b_add(b, b_mul(b, r, n), c); }
+static inline const un_uop *b_at(build *b, const un_uop *r, int64_t n, const un_uop *c) {
+  return b_add(b, b_mul(b, r, n), c);
+}
 static inline const un_uop *b_index(build *b, const un_uop *p, const un_uop *i, const un_uop *gate) {
   return un__uop(b->g, UN__OP_INDEX, p->dtype, (const un_uop *[]){p, i, gate}, gate ? 3 : 2, NULL, 0);
 }
@@ -65,7 +67,8 @@ static inline const un_uop *b_load(build *b, const un_uop *p, const un_uop *i) {
 static inline const un_uop *b_store(build *b, const un_uop *p, const un_uop *i, const un_uop *v) {
   return un__binary(b->g, UN__OP_STORE, b_index(b, p, i, NULL), v);
 }
-static inline const un_uop *b_close(build *b, un__op op, const un_uop *x, const un_uop *r0, const un_uop *r1, int64_t attr) {
+static inline const un_uop *b_close(build *b, un__op op, const un_uop *x, const un_uop *r0, const un_uop *r1,
+                                    int64_t attr) {
   return un__uop(b->g, op, 0, (const un_uop *[]){x, r0, r1}, r1 ? 3 : 2, &attr, op == UN__OP_REDUCE);
 }
 static inline const un_uop *b_reduce(build *b, un__op op, const un_uop *x, const un_uop *r0) {
@@ -143,7 +146,8 @@ static inline kern k_spread(un__graph *g, un_dtype d, int64_t m, int64_t n) {
   build b = {.g = g};
   const un_uop *o = b_out(&b, d, m), *x = b_param(&b, d, m * n), *i = b_loop(&b, m, 0), *j = b_red(&b, n, 1);
   const un_uop *v = b_load(&b, x, b_at(&b, i, n, j));
-  v = un__binary(g, d == UN_BOOL ? UN__OP_XOR : UN__OP_SUB, b_reduce(&b, UN__OP_MAX, v, j), b_reduce(&b, UN__OP_MIN, v, j));
+  v = un__binary(g, d == UN_BOOL ? UN__OP_XOR : UN__OP_SUB, b_reduce(&b, UN__OP_MAX, v, j),
+                 b_reduce(&b, UN__OP_MIN, v, j));
   return b_done(&b, b_end(&b, b_store(&b, o, i, v), i, NULL));
 }
 
@@ -216,7 +220,8 @@ static inline kern k_two(un__graph *g, un_dtype d, int64_t m, int64_t n) {
 static inline kern k_symbolic(un__graph *g, un_dtype d, int64_t n, int64_t value) {
   build b = {.g = g, .k.vars = {value}};
   int64_t name[UN__NAME_WORDS] = {'v'};
-  const un_uop *size = un__uop(g, UN__OP_VAR, 0, (const un_uop *[]){un__idx(g, 1), un__idx(g, n)}, 2, name, UN__NAME_WORDS);
+  const un_uop *size =
+      un__uop(g, UN__OP_VAR, 0, (const un_uop *[]){un__idx(g, 1), un__idx(g, n)}, 2, name, UN__NAME_WORDS);
   const un_uop *o = b_out(&b, d, n), *x = b_param(&b, d, n), *i = un__range(g, size, UN__AXIS_LOOP, 0);
   const un_uop *v = b_load(&b, x, i);
   return b_done(&b, b_end(&b, b_store(&b, o, i, un__binary(g, b_plus(d), v, v)), i, NULL));
@@ -226,7 +231,8 @@ static inline kern k_symbolic(un__graph *g, un_dtype d, int64_t n, int64_t value
 static inline kern k_symbolic_sum(un__graph *g, un_dtype d, int64_t m, int64_t n, int64_t value) {
   build b = {.g = g, .k.vars = {value}};
   int64_t name[UN__NAME_WORDS] = {'v'};
-  const un_uop *size = un__uop(g, UN__OP_VAR, 0, (const un_uop *[]){un__idx(g, 1), un__idx(g, n)}, 2, name, UN__NAME_WORDS);
+  const un_uop *size =
+      un__uop(g, UN__OP_VAR, 0, (const un_uop *[]){un__idx(g, 1), un__idx(g, n)}, 2, name, UN__NAME_WORDS);
   const un_uop *o = b_out(&b, d, m), *x = b_param(&b, d, m * n), *i = b_loop(&b, m, 0);
   const un_uop *j = un__range(g, size, UN__AXIS_REDUCE, 1);
   const un_uop *v = b_reduce(&b, b_plus(d), b_load(&b, x, b_at(&b, i, n, j)), j);
@@ -238,32 +244,54 @@ enum { KERNEL_KINDS = 20 };
 /* Kernel number `kind` with sizes up to m x n. */
 static inline kern k_any(un__graph *g, uint32_t kind, un_dtype d, int64_t m, int64_t n, int64_t k) {
   switch (kind) {
-  case 0: return k_chain(g, d, m, n);
-  case 1: return k_flat(g, d, m * n);
-  case 2: return k_reduce(g, d, b_plus(d), m, n, true);
-  case 3: return k_reduce(g, d, b_plus(d), m, n, false);
-  case 4: return k_reduce(g, d, UN__OP_MAX, m, n, true);
-  case 5: return k_reduce(g, d, UN__OP_MIN, m, n, false);
-  case 6: return k_total(g, d, m * n);
-  case 7: return k_nested(g, d, m, n);
-  case 8: return k_softmax(g, d, m, n);
-  case 9: return k_spread(g, d, m, n);
-  case 10: return k_matmul(g, d, m, n, k, false, false);
-  case 11: return k_matmul(g, d, m, n, k, true, false);
-  case 12: return k_matmul(g, d, m, n, k, false, true);
-  case 13: return k_transpose(g, d, m, n, k % 2);
-  case 14: return k_gather(g, d, m, n);
-  case 15: return k_pad(g, d, n);
-  case 16: return k_values(g, d, m * n);
-  case 17: return k_two(g, d, m, n);
-  case 18: return k_symbolic(g, d, m * n, (m * n + 1) / 2);
-  default: return k_symbolic_sum(g, d, m, n, (n + 1) / 2);
+  case 0:
+    return k_chain(g, d, m, n);
+  case 1:
+    return k_flat(g, d, m * n);
+  case 2:
+    return k_reduce(g, d, b_plus(d), m, n, true);
+  case 3:
+    return k_reduce(g, d, b_plus(d), m, n, false);
+  case 4:
+    return k_reduce(g, d, UN__OP_MAX, m, n, true);
+  case 5:
+    return k_reduce(g, d, UN__OP_MIN, m, n, false);
+  case 6:
+    return k_total(g, d, m * n);
+  case 7:
+    return k_nested(g, d, m, n);
+  case 8:
+    return k_softmax(g, d, m, n);
+  case 9:
+    return k_spread(g, d, m, n);
+  case 10:
+    return k_matmul(g, d, m, n, k, false, false);
+  case 11:
+    return k_matmul(g, d, m, n, k, true, false);
+  case 12:
+    return k_matmul(g, d, m, n, k, false, true);
+  case 13:
+    return k_transpose(g, d, m, n, k % 2);
+  case 14:
+    return k_gather(g, d, m, n);
+  case 15:
+    return k_pad(g, d, n);
+  case 16:
+    return k_values(g, d, m * n);
+  case 17:
+    return k_two(g, d, m, n);
+  case 18:
+    return k_symbolic(g, d, m * n, (m * n + 1) / 2);
+  default:
+    return k_symbolic_sum(g, d, m, n, (n + 1) / 2);
   }
 }
 
 /* ---- running ---- */
 
-typedef struct rng { uint64_t s; } rng;
+typedef struct rng {
+  uint64_t s;
+} rng;
 static inline uint64_t rng_next(rng *r) {
   r->s = r->s * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   uint64_t x = (r->s ^ r->s >> 33) * UINT64_C(0xff51afd7ed558ccd);
@@ -271,7 +299,9 @@ static inline uint64_t rng_next(rng *r) {
 }
 static inline int64_t rng_upto(rng *r, int64_t n) { return (int64_t)(rng_next(r) % (uint64_t)n); }
 
-typedef struct data { void *arg[MAX_ARGS]; } data;
+typedef struct data {
+  void *arg[MAX_ARGS];
+} data;
 
 /* Small whole numbers: float sums of them are exact in any order. */
 static inline data data_new(const kern *k, uint64_t seed) {
@@ -283,7 +313,8 @@ static inline data data_new(const kern *k, uint64_t seed) {
     for (int64_t i = 0; i < k->size[a]; i++) {
       int64_t v = rng_upto(&r, 7) - (un__dt_class(k->dt[a]) == UN__CLASS_UINT ? 0 : 2);
       bool flt = un__dt_is_float(k->dt[a]);
-      un__value_store(flt ? un__value_f(k->dt[a], (double)v) : un__value_i(k->dt[a], un__dt_is_bool(k->dt[a]) ? v > 0 : v),
+      un__value_store(flt ? un__value_f(k->dt[a], (double)v)
+                          : un__value_i(k->dt[a], un__dt_is_bool(k->dt[a]) ? v > 0 : v),
                       (char *)d.arg[a] + (size_t)i * bytes);
     }
   }

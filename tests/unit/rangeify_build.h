@@ -98,8 +98,8 @@ static inline T broadcast(T x, S to) {
   return memcmp(one.d, to.d, to.rank * sizeof *to.d) == 0 ? x : expand(x, to);
 }
 
-static inline S common(T a, T b) {
-  S x = shape_of(a), y = shape_of(b), s = x.rank > y.rank ? x : y;
+static inline S common(S x, S y) {
+  S s = x.rank > y.rank ? x : y;
   for (uint32_t i = 0; i < s.rank; i++) {
     int64_t p = i + x.rank < s.rank ? 1 : x.d[i + x.rank - s.rank], q = i + y.rank < s.rank ? 1 : y.d[i + y.rank - s.rank];
     s.d[i] = p == 1 ? q : p;
@@ -108,7 +108,7 @@ static inline S common(T a, T b) {
 }
 
 static inline T op2(un__op op, T a, T b) {
-  S s = common(a, b);
+  S s = common(shape_of(a), shape_of(b));
   return un__binary(g, op, broadcast(a, s), broadcast(b, s));
 }
 static inline T add(T a, T b) { return op2(UN__OP_ADD, a, b); }
@@ -123,7 +123,7 @@ static inline T relu(T x) { return op2(UN__OP_MAX, x, num(0)); }
 static inline T contiguous(T x) { return op1(UN__OP_CONTIGUOUS, x); }
 
 static inline T where(T c, T a, T b) {
-  S s = common(a, b);
+  S s = common(shape_of(c), common(shape_of(a), shape_of(b)));
   return un__ternary(g, UN__OP_WHERE, broadcast(c, s), broadcast(a, s), broadcast(b, s));
 }
 

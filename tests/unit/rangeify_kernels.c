@@ -281,7 +281,7 @@ static const row table[] = {
   ROW(gather, 1), ROW(gather_rows, 1), ROW(gather_second_axis, 1), ROW(gather_of_exp, 1), ROW(gather_of_gather, 1),
   ROW(gather_of_pad, 1), ROW(gather_of_sum, 2), ROW(gather_shifted, 1), ROW(valid_inside, 1), ROW(one_hot, 1),
   ROW(one_hot_matmul, 1), ROW(one_hot_where, 1), ROW(one_hot_int, 1), ROW(one_hot_two, 1), ROW(count_equal, 1),
-  ROW(cross_entropy_pick, 2),
+  ROW(cross_entropy_pick, 1),
   ROW(empty, 0), ROW(sum_empty, 1), ROW(max_empty, 1), ROW(pad_empty, 1), ROW(only_buffer, 0), ROW(view_of_buffer, 0),
   ROW(contiguous_buffer, 0), ROW(contiguous_permute, 2), ROW(copied_view, 1),
 };

@@ -32,7 +32,7 @@ typedef struct program {
 static const un_uop *make_var(program *p, int i) {
   static const int64_t starts[] = {0, 0, 0, 1, -3, -7, 5};
   p->lo[i] = starts[rnd(7)];
-  p->hi[i] = p->lo[i] + between(0, 11);
+  p->hi[i] = p->lo[i] + (rnd(4) ? between(0, 11) : between(12, 200));
   if (p->lo[i] == 0 && p->hi[i] > 0 && rnd(2))     /* a loop instead of a VAR */
     return un__range(p->g, un__idx(p->g, p->hi[i] + 1), UN__AXIS_LOOP, un__graph_fresh_range(p->g));
   int64_t name[UN__NAME_WORDS] = {'a' + i};
@@ -40,8 +40,8 @@ static const un_uop *make_var(program *p, int i) {
 }
 
 static int64_t small_const(void) {
-  static const int64_t c[] = {1, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 12, 16, 24, -1, -2, -3, -4, 0};
-  return c[rnd(19)];
+  static const int64_t c[] = {1, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 12, 16, 24, 60, 97, -1, -2, -3, -4, -12, 0};
+  return c[rnd(22)];
 }
 
 static const un_uop *cond(program *p, const un_uop *a, const un_uop *b) {
@@ -60,10 +60,42 @@ static const un_uop *conds(program *p, const un_uop *const *pool, uint32_t n) {
   return c;
 }
 
+static const un_uop *scaled(program *p, const un_uop *x, int64_t by) {
+  return by == 1 ? x : un__binary(p->g, UN__OP_MUL, x, un__idx(p->g, by));
+}
+
+/* What a reshape makes: x in digits, each digit scaled again, sometimes one missing or wrong, other terms between. */
+static const un_uop *digits(program *p, const un_uop *x, const un_uop *other) {
+  static const int64_t radix[] = {2, 3, 4, 5, 6};
+  un__graph *g = p->g;
+  int64_t place = 1, scale = (int64_t[]){1, 1, 2, 3, -1}[rnd(5)];
+  const un_uop *sum = rnd(2) ? other : NULL;
+  for (uint32_t i = 1 + rnd(3);; i--) {
+    int64_t r = radix[rnd(5)];
+    const un_uop *d = place == 1 ? x : un__binary(g, UN__OP_FLOORDIV, x, un__idx(g, place));
+    if (i > 0) d = un__binary(g, UN__OP_FLOORMOD, d, un__idx(g, r));
+    d = scaled(p, d, scale * place * (rnd(12) ? 1 : 2));
+    if (rnd(12)) sum = sum ? un__binary(g, UN__OP_ADD, sum, d) : d;
+    if (rnd(4) == 0 && sum) sum = un__binary(g, UN__OP_ADD, sum, scaled(p, other, small_const()));
+    if (i == 0) return sum ? sum : x;
+    place *= r;
+  }
+}
+
+/* A row-major index of small coordinates. */
+static const un_uop *flat(program *p, const un_uop *const *pool, uint32_t n) {
+  const un_uop *sum = pool[rnd(n)];
+  for (uint32_t i = 1 + rnd(2); i > 0; i--)
+    sum = un__binary(p->g, UN__OP_ADD, scaled(p, sum, 2 + rnd(11)), pool[rnd(n)]);
+  return sum;
+}
+
 static const un_uop *grow(program *p, const un_uop *const *pool, uint32_t n) {
   un__graph *g = p->g;
   const un_uop *a = pool[rnd(n)], *b = pool[rnd(n)], *k = un__idx(g, small_const());
-  switch (rnd(16)) {
+  switch (rnd(20)) {
+  case 16: case 17: return digits(p, a, b);
+  case 18: case 19: return flat(p, pool, n);
   case 0: case 1: case 2: return un__binary(g, UN__OP_ADD, a, b);
   case 3: return un__binary(g, UN__OP_ADD, a, un__idx(g, between(-9, 20)));
   case 4: return un__binary(g, UN__OP_SUB, a, b);

@@ -17,7 +17,8 @@ static void check_dims(int line, const un_uop *x, const un_dims *want) {
 #define DIMS(x, ...) check_dims(__LINE__, (x), (__VA_ARGS__))
 
 Test(tensor_graph, matmul_is_two_views_a_product_and_a_sum) {
-  const un_uop *a = IN(&k, UN_F32, D(2, 3), 1, 2, 3, 4, 5, 6), *b = IN(&k, UN_F32, D(3, 4), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+  const un_uop *a = IN(&k, UN_F32, D(2, 3), 1, 2, 3, 4, 5, 6),
+               *b = IN(&k, UN_F32, D(3, 4), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
   const un_uop *c = un__tensor_matmul(k.g, a, b);
   cr_assert(un__is(c, UN__OP_REDUCE_AXIS));
   cr_assert_eq(c->nattr, 2);
@@ -92,7 +93,9 @@ Test(tensor_graph, shapes) {
   DIMS(un__tensor_expand(k.g, a, D(5, -1, 4, 3)), D(5, 2, 4, 3));
   DIMS(un__tensor_transpose(k.g, a, 0, -1), D(3, 1, 2));
   DIMS(un__tensor_argmax(k.g, a, 2, true), D(2, 1, 1));
-  DIMS(un__tensor_matmul(k.g, un__tensor_full(k.g, UN_F32, D(4, 1, 2, 3), 0), a = un__tensor_full(k.g, UN_F32, D(5, 3, 7), 0)), D(4, 5, 2, 7));
+  DIMS(un__tensor_matmul(k.g, un__tensor_full(k.g, UN_F32, D(4, 1, 2, 3), 0),
+                         a = un__tensor_full(k.g, UN_F32, D(5, 3, 7), 0)),
+       D(4, 5, 2, 7));
 }
 
 Test(tensor_graph, wrong_shapes_are_refused) {
@@ -126,7 +129,8 @@ Test(tensor_graph, wrong_shapes_are_refused) {
   FAILS(&k, un__tensor_stack(k.g, (const un_uop *[]){a, b}, 2, 0), UN_ERR_SHAPE, "stack: shapes differ");
   FAILS(&k, un__tensor_max(k.g, un__tensor_full(k.g, UN_F32, D(0, 2), 0), D(0), false), UN_ERR_SHAPE, "of no elements");
   FAILS(&k, un__tensor_argmax(k.g, un__tensor_full(k.g, UN_F32, D(2, 0), 0), 1, false), UN_ERR_SHAPE, "no elements");
-  FAILS(&k, un__tensor_gather(k.g, a, 1, un__tensor_full(k.g, UN_I32, D(5, 8), 0)), UN_ERR_SHAPE, "does not lie inside");
+  FAILS(&k, un__tensor_gather(k.g, a, 1, un__tensor_full(k.g, UN_I32, D(5, 8), 0)), UN_ERR_SHAPE,
+        "does not lie inside");
   FAILS(&k, un__tensor_var(k.g, a, EVERY, -1, false), UN_ERR_INVALID_ARG, "ddof");
   FAILS(&k, un__tensor_layer_norm(k.g, a, EVERY, -1), UN_ERR_INVALID_ARG, "eps");
 }
@@ -208,12 +212,22 @@ Test(tensor_graph, null_flows_through) {
 /* Every graph above is one that the tensor stage accepts: here a program that uses most of the calls. */
 Test(tensor_graph, verifies) {
   const un_uop *x = un__tensor_full(k.g, UN_F16, D(3, 4), 0.5), *i = un__tensor_arange(k.g, UN_I32, 0, 3, 1);
-  const un_uop *all[] = {
-    un__tensor_softmax(k.g, x, 0), un__tensor_layer_norm(k.g, x, EVERY, 1e-5), un__tensor_gelu(k.g, x), un__tensor_round(k.g, x),
-    un__tensor_take(k.g, x, 1, i), un__tensor_one_hot(k.g, i, 5, UN_F32), un__tensor_argmax(k.g, x, 1, true),
-    un__tensor_cat(k.g, (const un_uop *[]){x, x}, 2, 1), un__tensor_stack(k.g, (const un_uop *[]){x, x}, 2, 1),
-    un__tensor_slice(k.g, x, 1, UN_OPEN, UN_OPEN, -3), un__tensor_cos(k.g, x), un__tensor_erf(k.g, x), un__tensor_shl(k.g, i, i),
-    un__tensor_eye(k.g, UN_F64, 3, 3), un__tensor_matmul(k.g, x, un__tensor_transpose(k.g, x, 0, 1)), un__tensor_std(k.g, x, EVERY, 1, false)};
+  const un_uop *all[] = {un__tensor_softmax(k.g, x, 0),
+                         un__tensor_layer_norm(k.g, x, EVERY, 1e-5),
+                         un__tensor_gelu(k.g, x),
+                         un__tensor_round(k.g, x),
+                         un__tensor_take(k.g, x, 1, i),
+                         un__tensor_one_hot(k.g, i, 5, UN_F32),
+                         un__tensor_argmax(k.g, x, 1, true),
+                         un__tensor_cat(k.g, (const un_uop *[]){x, x}, 2, 1),
+                         un__tensor_stack(k.g, (const un_uop *[]){x, x}, 2, 1),
+                         un__tensor_slice(k.g, x, 1, UN_OPEN, UN_OPEN, -3),
+                         un__tensor_cos(k.g, x),
+                         un__tensor_erf(k.g, x),
+                         un__tensor_shl(k.g, i, i),
+                         un__tensor_eye(k.g, UN_F64, 3, 3),
+                         un__tensor_matmul(k.g, x, un__tensor_transpose(k.g, x, 0, 1)),
+                         un__tensor_std(k.g, x, EVERY, 1, false)};
   un__strbuf out;
   un__sb_init(&out);
   const un_uop *root = un__sink(k.g, all, sizeof all / sizeof *all);

@@ -50,7 +50,8 @@ static inline const un_uop *kit_input(kit *k, un_dtype dtype, const un_dims *sha
   size_t size = un_dtype_size(dtype);
   t->data = un__calloc((size_t)n + 1, size);
   for (int64_t i = 0; i < n; i++) {
-    un__value v = un__dt_is_float(UN__DT(dtype)) ? un__value_f(UN__DT(dtype), values[i]) : un__value_i(UN__DT(dtype), (int64_t)values[i]);
+    un__value v = un__dt_is_float(UN__DT(dtype)) ? un__value_f(UN__DT(dtype), values[i])
+                                                 : un__value_i(UN__DT(dtype), (int64_t)values[i]);
     un__value_store(v, (char *)t->data + (size_t)i * size);
   }
   return un__uop(k->g, UN__OP_BUFFER, UN__DT(dtype), dim, (uint32_t)shape->rank, (int64_t[]){k->nin++, 0}, 2);
@@ -72,7 +73,8 @@ static inline void kit_eval(kit *k, const un_uop *x) {
   for (uint32_t i = 0; i < out.rank; i++) k->dims.dim[i] = out.dim[i];
   int64_t n = un__tensor_count(&k->dims);
   cr_assert(n <= KIT_MAX);
-  for (int64_t i = 0; i < n; i++) k->v[i] = kit_double(un__value_load(out.dtype, (char *)out.data + (size_t)i * un_dtype_size(k->dtype)));
+  for (int64_t i = 0; i < n; i++)
+    k->v[i] = kit_double(un__value_load(out.dtype, (char *)out.data + (size_t)i * un_dtype_size(k->dtype)));
   un__free(out.data);
 }
 
@@ -90,10 +92,13 @@ static inline void kit_expect(kit *k, int line, const un_uop *x, un_dtype dtype,
   cr_assert(un__tensor_same_dims(&k->dims, shape), "line %d: shape %s, expected %s", line, un__tensor_show(&k->dims).at,
             un__tensor_show(shape).at);
   for (int64_t i = 0; i < un__tensor_count(shape); i++)
-    cr_expect(kit_same(k->v[i], want[i], tol), "line %d: element %d is %.17g, expected %.17g", line, (int)i, k->v[i], want[i]);
+    cr_expect(kit_same(k->v[i], want[i], tol), "line %d: element %d is %.17g, expected %.17g", line, (int)i, k->v[i],
+              want[i]);
 }
-#define EXPECT(k, x, dtype, shape, ...) kit_expect((k), __LINE__, (x), (dtype), (shape), 0, (const double[]){__VA_ARGS__})
-#define NEAR(k, x, dtype, shape, tol, ...) kit_expect((k), __LINE__, (x), (dtype), (shape), (tol), (const double[]){__VA_ARGS__})
+#define EXPECT(k, x, dtype, shape, ...)                                                                                \
+  kit_expect((k), __LINE__, (x), (dtype), (shape), 0, (const double[]){__VA_ARGS__})
+#define NEAR(k, x, dtype, shape, tol, ...)                                                                             \
+  kit_expect((k), __LINE__, (x), (dtype), (shape), (tol), (const double[]){__VA_ARGS__})
 
 /* The call failed with this status and a text that has `part`; the record is cleared. */
 static inline void kit_fails(kit *k, int line, const un_uop *x, un_status status, const char *part) {

@@ -56,7 +56,8 @@ Test(tensor_values, shifts_of_any_count_dtype) {
   EXPECT(&k, un__tensor_shl(k.g, a, IN(&k, UN_I32, D(4), 6, 1, 8, 300)), UN_I8, D(4), 64, 0, 0, 0);
   EXPECT(&k, un__tensor_shr(k.g, a, IN(&k, UN_I32, D(4), 1, 3, 256, 1)), UN_I8, D(4), 0, -16, -1, 1);
   EXPECT(&k, un__tensor_shr(k.g, a, IN(&k, UN_I64, D(4), -1, 7, 7, 257)), UN_I8, D(4), 0, -1, -1, 0);
-  EXPECT(&k, un__tensor_shl(k.g, IN(&k, UN_U64, D(1), 1), IN(&k, UN_U8, D(3), 63, 64, 255)), UN_U64, D(3), 0x1p63, 0, 0);
+  EXPECT(&k, un__tensor_shl(k.g, IN(&k, UN_U64, D(1), 1), IN(&k, UN_U8, D(3), 63, 64, 255)), UN_U64, D(3), 0x1p63, 0,
+         0);
 }
 
 Test(tensor_values, comparisons_with_nan) {
@@ -74,12 +75,17 @@ Test(tensor_values, comparisons_with_nan) {
 }
 
 Test(tensor_values, rounding) {
-  const double x[] = {0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 0.3, -0.7, 2.7, inf, -inf, nan_, 0.0, -0.0, 8388609.0, 0.49999997};
+  const double x[] = {0.5, 1.5, 2.5,  -0.5, -1.5, -2.5, 0.3,       -0.7,
+                      2.7, inf, -inf, nan_, 0.0,  -0.0, 8388609.0, 0.49999997};
   const un_uop *a = kit_input(&k, UN_F32, D(16), x);
-  EXPECT(&k, un__tensor_round(k.g, a), UN_F32, D(16), 0, 2, 2, -0.0, -2, -2, 0, -1, 3, inf, -inf, nan_, 0, -0.0, 8388609.0, 0);
-  EXPECT(&k, un__tensor_floor(k.g, a), UN_F32, D(16), 0, 1, 2, -1, -2, -3, 0, -1, 2, inf, -inf, nan_, 0, -0.0, 8388609.0, 0);
-  EXPECT(&k, un__tensor_ceil(k.g, a), UN_F32, D(16), 1, 2, 3, -0.0, -1, -2, 1, -0.0, 3, inf, -inf, nan_, 0, -0.0, 8388609.0, 1);
-  EXPECT(&k, un__tensor_trunc(k.g, a), UN_F32, D(16), 0, 1, 2, -0.0, -1, -2, 0, -0.0, 2, inf, -inf, nan_, 0, -0.0, 8388609.0, 0);
+  EXPECT(&k, un__tensor_round(k.g, a), UN_F32, D(16), 0, 2, 2, -0.0, -2, -2, 0, -1, 3, inf, -inf, nan_, 0, -0.0,
+         8388609.0, 0);
+  EXPECT(&k, un__tensor_floor(k.g, a), UN_F32, D(16), 0, 1, 2, -1, -2, -3, 0, -1, 2, inf, -inf, nan_, 0, -0.0,
+         8388609.0, 0);
+  EXPECT(&k, un__tensor_ceil(k.g, a), UN_F32, D(16), 1, 2, 3, -0.0, -1, -2, 1, -0.0, 3, inf, -inf, nan_, 0, -0.0,
+         8388609.0, 1);
+  EXPECT(&k, un__tensor_trunc(k.g, a), UN_F32, D(16), 0, 1, 2, -0.0, -1, -2, 0, -0.0, 2, inf, -inf, nan_, 0, -0.0,
+         8388609.0, 0);
   const un_uop *i = IN(&k, UN_I32, D(2), 5, -5);
   cr_expect_eq(un__tensor_round(k.g, i), i);
 }
@@ -98,8 +104,8 @@ Test(tensor_values, signs) {
 }
 
 /* f in f32 and f64 beside libm on a grid; worst error in units of the last place of the f32 or f64 result. */
-static void sweep(const char *name, const un_uop *(*f)(un__graph *, const un_uop *), double (*ref)(double), double lo, double hi,
-                  double ulps32, double ulps64) {
+static void sweep(const char *name, const un_uop *(*f)(un__graph *, const un_uop *), double (*ref)(double), double lo,
+                  double hi, double ulps32, double ulps64) {
   enum { N = 1001 };
   double x[N], want[N];
   for (int pass = 0; pass < 2; pass++) {
@@ -113,7 +119,8 @@ static void sweep(const char *name, const un_uop *(*f)(un__graph *, const un_uop
     cr_assert_eq(k.dtype, d);
     double worst = 0, at = 0;
     for (int i = 0; i < N; i++) {
-      double ulp = pass ? fabs(nextafter(want[i], INFINITY) - want[i]) : (double)fabsf(nextafterf((float)want[i], INFINITY) - (float)want[i]);
+      double ulp = pass ? fabs(nextafter(want[i], INFINITY) - want[i])
+                        : (double)fabsf(nextafterf((float)want[i], INFINITY) - (float)want[i]);
       double err = fabs(k.v[i] - want[i]) / ulp;
       if (err > worst) worst = err, at = x[i];
     }
@@ -145,16 +152,19 @@ Test(tensor_values, special_values_of_functions) {
   EXPECT(&k, un__tensor_erf(k.g, a), UN_F32, D(5), -1, 1, nan_, 0, -0.0);
   EXPECT(&k, un__tensor_sigmoid(k.g, a), UN_F32, D(5), 0, 1, nan_, 0.5, 0.5);
   EXPECT(&k, un__tensor_cos(k.g, a), UN_F32, D(5), nan_, nan_, nan_, 1, 1);
-  NEAR(&k, un__tensor_cos(k.g, IN(&k, UN_F32, D(2), 3e38, 1e38)), UN_F32, D(2), 1e-6, cos((float)3e38), cos((float)1e38));
+  NEAR(&k, un__tensor_cos(k.g, IN(&k, UN_F32, D(2), 3e38, 1e38)), UN_F32, D(2), 1e-6, cos((float)3e38),
+       cos((float)1e38));
   NEAR(&k, un__tensor_gelu(k.g, IN(&k, UN_F32, D(3), -1, 0, 2)), UN_F32, D(3), 1e-6, -0.15865525, 0, 1.9544997);
   NEAR(&k, un__tensor_gelu_tanh(k.g, IN(&k, UN_F32, D(3), -1, 0, 2)), UN_F32, D(3), 1e-6, -0.15880801, 0, 1.9545977);
   NEAR(&k, un__tensor_tanh(k.g, IN(&k, UN_F16, D(2), 1, -0.25)), UN_F16, D(2), 5e-4, tanh(1), tanh(-0.25));
 }
 
 Test(tensor_values, where_and_casts) {
-  const un_uop *c = IN(&k, UN_I32, D(2, 1), 0, -3), *a = IN(&k, UN_F32, D(3), 1, 2, 3), *b = IN(&k, UN_I32, SCALAR_SHAPE, 9);
+  const un_uop *c = IN(&k, UN_I32, D(2, 1), 0, -3), *a = IN(&k, UN_F32, D(3), 1, 2, 3),
+               *b = IN(&k, UN_I32, SCALAR_SHAPE, 9);
   EXPECT(&k, un__tensor_where(k.g, c, a, b), UN_F32, D(2, 3), 9, 9, 9, 1, 2, 3);
-  EXPECT(&k, un__tensor_cast(k.g, IN(&k, UN_F32, D(5), 300.7, -5, nan_, 2.5, -0.9), UN_U8), UN_U8, D(5), 255, 0, 0, 2, 0);
+  EXPECT(&k, un__tensor_cast(k.g, IN(&k, UN_F32, D(5), 300.7, -5, nan_, 2.5, -0.9), UN_U8), UN_U8, D(5), 255, 0, 0, 2,
+         0);
   EXPECT(&k, un__tensor_cast(k.g, IN(&k, UN_I32, D(2), 257, -1), UN_U8), UN_U8, D(2), 1, 255);
   EXPECT(&k, un__tensor_bitcast(k.g, IN(&k, UN_F32, D(2), 1, -0.0), UN_U32), UN_U32, D(2), 0x3f800000, 0x80000000u);
 }
@@ -165,11 +175,14 @@ Test(tensor_values, movement) {
   EXPECT(&k, un__tensor_select(k.g, a, 0, -1), UN_I32, D(4), 8, 9, 10, 11);
   EXPECT(&k, un__tensor_flip(k.g, un__tensor_select(k.g, a, 1, 0), D(0)), UN_I32, D(3), 8, 4, 0);
   EXPECT(&k, un__tensor_pad(k.g, un__tensor_select(k.g, a, 1, 1), D(1), D(2)), UN_I32, D(6), 0, 1, 5, 9, 0, 0);
-  EXPECT(&k, un__tensor_pad_value(k.g, un__tensor_select(k.g, a, 1, 1), D(1), D(2), -7), UN_I32, D(6), -7, 1, 5, 9, -7, -7);
+  EXPECT(&k, un__tensor_pad_value(k.g, un__tensor_select(k.g, a, 1, 1), D(1), D(2), -7), UN_I32, D(6), -7, 1, 5, 9, -7,
+         -7);
   EXPECT(&k, un__tensor_shrink(k.g, a, D(1, 2), D(3, 4)), UN_I32, D(2, 2), 6, 7, 10, 11);
   EXPECT(&k, un__tensor_flatten(k.g, a, 0, -1), UN_I32, D(12), 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11);
-  EXPECT(&k, un__tensor_expand(k.g, un__tensor_shrink(k.g, a, D(0, 0), D(1, 2)), D(2, -1, 2)), UN_I32, D(2, 1, 2), 0, 1, 0, 1);
-  EXPECT(&k, un__tensor_pad(k.g, un__tensor_shrink(k.g, a, D(0, 0), D(0, 4)), D(1, 0), D(0, 0)), UN_I32, D(1, 4), 0, 0, 0, 0);
+  EXPECT(&k, un__tensor_expand(k.g, un__tensor_shrink(k.g, a, D(0, 0), D(1, 2)), D(2, -1, 2)), UN_I32, D(2, 1, 2), 0, 1,
+         0, 1);
+  EXPECT(&k, un__tensor_pad(k.g, un__tensor_shrink(k.g, a, D(0, 0), D(0, 4)), D(1, 0), D(0, 0)), UN_I32, D(1, 4), 0, 0,
+         0, 0);
 }
 
 /* Against Python's own rule, worked out element by element. */
@@ -189,14 +202,16 @@ Test(tensor_values, slices) {
         else hi = hi < 0 ? (hi + N < low ? low : hi + N) : hi > high ? high : hi;
         double want[N];
         for (int64_t p = lo; step > 0 ? p < hi : p > hi; p += step) want[n++] = (double)p;
-        kit_expect(&k, (int)(s * 10000 + i * 100 + j), un__tensor_slice(k.g, a, 0, at[i], at[j], step), UN_I32, D(n), 0, want);
+        kit_expect(&k, (int)(s * 10000 + i * 100 + j), un__tensor_slice(k.g, a, 0, at[i], at[j], step), UN_I32, D(n), 0,
+                   want);
       }
   const un_uop *m = un__tensor_reshape(k.g, un__tensor_arange(k.g, UN_I32, 0, 12, 1), D(3, 4));
   EXPECT(&k, un__tensor_slice(k.g, m, 1, UN_OPEN, UN_OPEN, -2), UN_I32, D(3, 2), 3, 1, 7, 5, 11, 9);
 }
 
 Test(tensor_values, cat_and_stack_keep_every_bit) {
-  const un_uop *a = IN(&k, UN_F32, D(2), -0.0, nan_), *b = IN(&k, UN_F32, D(1), -0.0), *e = IN(&k, UN_F32, D(0), 0), *i = IN(&k, UN_I8, D(2), 1, -1);
+  const un_uop *a = IN(&k, UN_F32, D(2), -0.0, nan_), *b = IN(&k, UN_F32, D(1), -0.0), *e = IN(&k, UN_F32, D(0), 0),
+               *i = IN(&k, UN_I8, D(2), 1, -1);
   EXPECT(&k, un__tensor_cat(k.g, (const un_uop *[]){a, e, b, i}, 4, 0), UN_F32, D(5), -0.0, nan_, -0.0, 1, -1);
   EXPECT(&k, un__tensor_cat(k.g, (const un_uop *[]){e, e}, 2, 0), UN_F32, D(0), 0);
   EXPECT(&k, un__tensor_cat(k.g, (const un_uop *[]){e, a, e}, 3, 0), UN_F32, D(2), -0.0, nan_);
@@ -246,19 +261,22 @@ Test(tensor_values, positions) {
 }
 
 Test(tensor_values, matmul) {
-  const un_uop *a = IN(&k, UN_F32, D(2, 3), 1, 2, 3, 4, 5, 6), *b = IN(&k, UN_F32, D(3, 2), 7, 8, 9, 10, 11, 12), *v = IN(&k, UN_F32, D(3), 1, 0, -1);
+  const un_uop *a = IN(&k, UN_F32, D(2, 3), 1, 2, 3, 4, 5, 6), *b = IN(&k, UN_F32, D(3, 2), 7, 8, 9, 10, 11, 12),
+               *v = IN(&k, UN_F32, D(3), 1, 0, -1);
   EXPECT(&k, un__tensor_matmul(k.g, a, b), UN_F32, D(2, 2), 58, 64, 139, 154);
   EXPECT(&k, un__tensor_matmul(k.g, a, v), UN_F32, D(2), -2, -2);
   EXPECT(&k, un__tensor_matmul(k.g, v, b), UN_F32, D(2), -4, -4);
   EXPECT(&k, un__tensor_matmul(k.g, v, v), UN_F32, SCALAR_SHAPE, 2);
   const un_uop *batch = un__tensor_stack(k.g, (const un_uop *[]){a, un__tensor_neg(k.g, a)}, 2, 0);
   EXPECT(&k, un__tensor_matmul(k.g, batch, b), UN_F32, D(2, 2, 2), 58, 64, 139, 154, -58, -64, -139, -154);
-  const un_uop *wide = un__tensor_reshape(k.g, batch, D(2, 1, 2, 3)), *rhs = un__tensor_reshape(k.g, un__tensor_stack(k.g, (const un_uop *[]){b, b, b}, 3, 0), D(3, 3, 2));
+  const un_uop *wide = un__tensor_reshape(k.g, batch, D(2, 1, 2, 3)),
+               *rhs = un__tensor_reshape(k.g, un__tensor_stack(k.g, (const un_uop *[]){b, b, b}, 3, 0), D(3, 3, 2));
   kit_eval(&k, un__tensor_matmul(k.g, wide, rhs));
   cr_expect(un__tensor_same_dims(&k.dims, D(2, 3, 2, 2)), "%s", un__tensor_show(&k.dims).at);
   cr_expect(k.v[0] == 58 && k.v[12] == -58 && k.v[23] == -154);
   const un_uop *h = IN(&k, UN_F16, D(1, 2), 300, 300);
-  EXPECT(&k, un__tensor_matmul(k.g, h, un__tensor_reshape(k.g, IN(&k, UN_F16, D(2), 300, -300), D(2, 1))), UN_F16, D(1, 1), 0);
+  EXPECT(&k, un__tensor_matmul(k.g, h, un__tensor_reshape(k.g, IN(&k, UN_F16, D(2), 300, -300), D(2, 1))), UN_F16,
+         D(1, 1), 0);
   const un_uop *i = IN(&k, UN_I8, D(1, 2), 100, 100);
   EXPECT(&k, un__tensor_matmul(k.g, i, un__tensor_transpose(k.g, i, 0, 1)), UN_I32, D(1, 1), 20000);
 }
@@ -267,7 +285,8 @@ Test(tensor_values, softmax_and_norms) {
   const un_uop *x = IN(&k, UN_F32, D(2, 3), 1, 2, 3, 1000, 1000, -inf);
   double e1 = exp(-2), e2 = exp(-1), s = e1 + e2 + 1;
   NEAR(&k, un__tensor_softmax(k.g, x, -1), UN_F32, D(2, 3), 1e-6, e1 / s, e2 / s, 1 / s, 0.5, 0.5, 0);
-  NEAR(&k, un__tensor_log_softmax(k.g, x, 1), UN_F32, D(2, 3), 1e-6, -2 - log(s), -1 - log(s), -log(s), -log(2), -log(2), -inf);
+  NEAR(&k, un__tensor_log_softmax(k.g, x, 1), UN_F32, D(2, 3), 1e-6, -2 - log(s), -1 - log(s), -log(s), -log(2),
+       -log(2), -inf);
   const un_uop *y = IN(&k, UN_F16, D(1, 4), 1, 2, 3, 4);
   double r = 1 / sqrt(1.25 + 1e-5), q = 1 / sqrt(7.5 + 1e-5);
   NEAR(&k, un__tensor_layer_norm(k.g, y, D(-1), 1e-5), UN_F16, D(1, 4), 1e-3, -1.5 * r, -0.5 * r, 0.5 * r, 1.5 * r);
@@ -282,10 +301,12 @@ Test(tensor_values, gather_take_one_hot) {
   EXPECT(&k, un__tensor_take(k.g, x, 0, IN(&k, UN_U8, D(2), 2, 3)), UN_F32, D(2, 4), 9, 10, 11, 12, 0, 0, 0, 0);
   EXPECT(&k, un__tensor_take(k.g, x, 1, i), UN_F32, D(3, 2, 2), 1, 3, 0, 0, 5, 7, 0, 0, 9, 11, 0, 0);
   EXPECT(&k, un__tensor_take(k.g, x, 1, IN(&k, UN_I64, SCALAR_SHAPE, 1)), UN_F32, D(3), 2, 6, 10);
-  EXPECT(&k, un__tensor_one_hot(k.g, IN(&k, UN_U8, D(3), 1, 0, 3), 3, UN_F32), UN_F32, D(3, 3), 0, 1, 0, 1, 0, 0, 0, 0, 0);
+  EXPECT(&k, un__tensor_one_hot(k.g, IN(&k, UN_U8, D(3), 1, 0, 3), 3, UN_F32), UN_F32, D(3, 3), 0, 1, 0, 1, 0, 0, 0, 0,
+         0);
   kit_eval(&k, un__tensor_one_hot(k.g, IN(&k, UN_U8, D(1), 1), 300, UN_BOOL));
   for (int j = 0; j < 300; j++) cr_expect_eq(k.v[j], j == 1);
-  EXPECT(&k, un__tensor_take(k.g, un__tensor_full(k.g, UN_F32, D(0, 2), 1), 0, IN(&k, UN_I32, D(1), 0)), UN_F32, D(1, 2), 0, 0);
+  EXPECT(&k, un__tensor_take(k.g, un__tensor_full(k.g, UN_F32, D(0, 2), 1), 0, IN(&k, UN_I32, D(1), 0)), UN_F32,
+         D(1, 2), 0, 0);
 }
 
 Test(tensor_values, assigned) {

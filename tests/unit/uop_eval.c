@@ -1,5 +1,5 @@
-/* Evaluators: the corners that ops.def promises, checked against values from outside (papers, formats, exact arithmetic).
- * The wide table of op x dtype is in tests/exec. */
+/* Evaluators: the corners that ops.def promises, checked against values from outside (papers, formats, exact
+ * arithmetic). The wide table of op x dtype is in tests/exec. */
 #include <criterion/criterion.h>
 #include <math.h>
 
@@ -23,9 +23,9 @@ static bool none(un__op op, un_dtype dt, un__value a, un__value b) {
 /* The vectors published with the Random123 paper (kat_vectors, threefry2x32 with 20 rounds). */
 Test(uop_eval, threefry_known_answers) {
   static const uint32_t v[3][6] = {
-    {0, 0, 0, 0, 0x6b200159, 0x99ba4efe},
-    {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x1cb996fc, 0xbb002be7},
-    {0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, 0xc4923a9c, 0x483df7a0},
+      {0, 0, 0, 0, 0x6b200159, 0x99ba4efe},
+      {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x1cb996fc, 0xbb002be7},
+      {0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, 0xc4923a9c, 0x483df7a0},
   };
   for (int i = 0; i < 3; i++) {
     uint64_t counter = (uint64_t)v[i][1] << 32 | v[i][0], key = (uint64_t)v[i][3] << 32 | v[i][2];
@@ -172,7 +172,8 @@ Test(uop_eval, folding) {
   const un_uop *v = un__const_f(ws, un__dt_vec(UN_F32, 4), 1.5);
   cr_assert_eq(un__fold(ws, un__binary(ws, UN__OP_LT, v, v)), un__const_i(ws, un__dt_vec(UN_BOOL, 4), 0));
   cr_assert_null(un__fold(ws, un__binary(ws, UN__OP_ADD, x, un__idx(ws, 1))));
-  cr_assert_null(un__fold_op(ws, UN__OP_ADD, UN__DT(UN_INDEX), (const un_uop *[]){un__idx(ws, INT64_MAX), un__idx(ws, 1)}, 2));
+  cr_assert_null(
+      un__fold_op(ws, UN__OP_ADD, UN__DT(UN_INDEX), (const un_uop *[]){un__idx(ws, INT64_MAX), un__idx(ws, 1)}, 2));
   cr_assert_eq(err.status, UN_OK);
   un__workspace_destroy(ws);
 }

@@ -67,11 +67,12 @@ static void clause(un__gen *g, const un__clause *c) {
   un__kind k = un__infer_kind(g->in, c->expr);
   const char *value = un__gen_as(g, c->expr, k);
   un__gen_line(g, "%sv_%s = %s;", un__gen_c_type(k), c->name, value);
+  g->in->lets_made++;
   if (k == UN__K_INT || k == UN__K_DTYPE) un__gen_line(g, "if (!*ok) return NULL;");
   if (k == UN__K_DTYPE) un__gen_line(g, "if (!v_%s) return NULL;", c->name);
 }
 
-static const char *body(un__pat *p, const un__set_code *s, const un__rule *r, const un__variant *first, const un__variant *v, const un__infer *in) {
+static const char *body(un__pat *p, const un__set_code *s, const un__rule *r, const un__variant *first, const un__variant *v, un__infer *in) {
   un__strbuf out = {0};
   un__gen g = {.p = p, .in = in, .out = &out, .indent = 1, .fail = "return NULL;"};
   un__gen_line(&g, "bool ok_ = true, *const ok = &ok_;");

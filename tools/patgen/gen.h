@@ -7,7 +7,7 @@
 /* Where statements go while one function is being written. */
 typedef struct un__gen {
   un__pat *p;
-  const un__infer *in;
+  un__infer *in;
   un__strbuf *out;
   int temps, indent;
   const char *fail;          /* statement that leaves the function without a match */
@@ -52,6 +52,8 @@ void un__emit_c_string(un__strbuf *out, const char *s);
 /* One constraint as C that is true when it fails; declares the sites it needs through `site`. */
 const char *un__emit_test_failed(un__pat *p, const un__variant *v, const un__cons *c, const char *site, const char *site2,
                                  const char *parent);
+/* Does the test look at two sites? */
+bool un__emit_two_sites(un__ck k);
 /* The call of a variant's action, sites named by `site`. */
 const char *un__emit_call(un__pat *p, const un__set_code *s, size_t variant, const char *const *site);
 

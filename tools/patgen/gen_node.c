@@ -16,6 +16,7 @@ static const char *put(un__gen *g, const char *expr, bool may_fail) {
 /* ---- dtypes ---- */
 
 static const char *known_dtype(un__gen *g, const un__ex *e) {
+  if (e->type && e->type->expr) return un__gen_dtype(g, e->type->expr);
   const char *d = un__infer_dtype(g->in, e->tv);
   if (d) return d;
   un__diag *dg = un__pat_error(g->p, e->loc, "type", "the dtype of this constant is ambiguous");
@@ -45,6 +46,32 @@ static const char *given_dtype(un__gen *g, const un__ex *e, int op, const char *
   return "0";
 }
 
+/* A constant whose dtype nothing has told so far: it waits until its siblings are built. */
+static bool waits(un__gen *g, const un__ex *e) {
+  bool literal = e->kind == UN__EX_CONST || e->kind == UN__EX_INT || e->kind == UN__EX_FLOAT || e->kind == UN__EX_SEM ||
+                 (e->kind == UN__EX_UNARY && e->args.at[0]->kind != UN__EX_NAME);
+  return literal && !(e->type && e->type->expr) && !un__infer_whole_dtype(g->in, e->tv);
+}
+
+/* A node has been built whose class has no dtype yet: constants to come may take it from there. */
+static void learn(un__gen *g, const un__ex *e, const char *name) {
+  if (g->indent != 1 || e->tv < 0 || un__infer_whole_dtype(g->in, e->tv)) return;
+  un__gen_line(g, "if (!%s) %s", name, g->fail);
+  un__infer_learn(g->in, e->tv, un__pat_fmt(g->p, "%s->dtype", name));
+}
+
+/* Builds operands, those that know their dtype first. */
+static void operands(un__gen *g, const un__ex_list *args, size_t from, const char **out) {
+  for (int late = 0; late < 2; late++)
+    for (size_t i = from; i < args->n; i++) {
+      const un__ex *a = args->at[i];
+      bool span = un__infer_kind(g->in, a) == UN__K_NODES;
+      if (out[i - from] || (!late && !span && waits(g, a))) continue;
+      out[i - from] = span ? un__gen_span(g, a) : un__gen_node(g, a);
+      if (!span) learn(g, a, out[i - from]);
+    }
+}
+
 /* ---- sources and attributes ---- */
 
 /* Sources as an array: *at and *n are C expressions. A lone splice is used as it is. */
@@ -52,10 +79,13 @@ static void sources(un__gen *g, const un__ex_list *args, size_t from, const char
   size_t spans = 0, count = args->n - from;
   const char *list = "", *one = NULL;
   *at = "NULL", *n = "0", *first = NULL;
+  const char **built = un__pat_alloc(g->p, (count + 1) * sizeof *built);
+  if (g->p->oom) return;
+  operands(g, args, from, built);
   for (size_t i = from; i < args->n; i++) {
     const un__ex *a = args->at[i];
     bool span = un__infer_kind(g->in, a) == UN__K_NODES;
-    const char *s = span ? un__gen_span(g, a) : un__gen_node(g, a);
+    const char *s = built[i - from];
     if (i == from) *first = span ? un__pat_fmt(g->p, "%s.at[0]", s) : s;
     if (span) one = s, spans++;
     list = un__pat_fmt(g->p, "%s%s%s%s", list, *list ? ", " : "", s, span ? "" : "|");
@@ -100,8 +130,10 @@ static void attributes(un__gen *g, const un__ex *e, const un__oprow *row, const 
   bool checked = false;
   *at = "NULL", *n = "0";
   for (uint32_t i = 0; i < e->attrs.n; i++) {
-    un__pat_ak ak = row->attr[i].kind;
-    if (ak == UN__PAK_INTS || ak == UN__PAK_NAME) {
+    uint32_t last = un__optab_nattr(row) - 1;
+    un__pat_ak ak = row->attr[i < last ? i : last].kind;
+    bool literal = e->attrs.at[i]->kind == UN__EX_INT || un__infer_kind(g->in, e->attrs.at[i]) == UN__K_INT;
+    if (ak == UN__PAK_NAME || (ak == UN__PAK_INTS && !literal)) {
       rest = un__gen_ints(g, e->attrs.at[i]);
     } else {
       const char *w = attr_word(g, e->attrs.at[i], ak, &checked);
@@ -186,15 +218,18 @@ static const char *unary_node(un__gen *g, const un__ex *e) {
 }
 
 static const char *binary_node(un__gen *g, const un__ex *e) {
-  const char *a = un__gen_node(g, e->args.at[0]), *b = un__gen_node(g, e->args.at[1]);
+  const char *x[2] = {0};
+  operands(g, &e->args, 0, x);
+  const char *a = x[0], *b = x[1];
   bool swap = e->tok == UN__T_GT;
   return put(g, un__pat_fmt(g->p, "un__binary(rw->g, UN__OP_%s, %s, %s)", un__optab[un__infer_binary_op(e->tok)].name, swap ? b : a, swap ? a : b), false);
 }
 
 static const char *cond_node(un__gen *g, const un__ex *e) {
   if (un__infer_kind(g->in, e->args.at[0]) != UN__K_INT) {
-    const char *c = un__gen_node(g, e->args.at[0]), *a = un__gen_node(g, e->args.at[1]), *b = un__gen_node(g, e->args.at[2]);
-    return put(g, un__pat_fmt(g->p, "un__ternary(rw->g, UN__OP_WHERE, %s, %s, %s)", c, a, b), false);
+    const char *x[3] = {0};
+    operands(g, &e->args, 0, x);
+    return put(g, un__pat_fmt(g->p, "un__ternary(rw->g, UN__OP_WHERE, %s, %s, %s)", x[0], x[1], x[2]), false);
   }
   const char *c = un__gen_int(g, e->args.at[0]), *k = un__pat_fmt(g->p, "c%d", ++g->temps), *t = temp(g);
   un__gen_line(g, "bool %s = %s;", k, c);

@@ -9,7 +9,7 @@
 
 typedef struct options {
   const char *out, *header, *dep, *tests, *json;
-  bool linear, list, registry, quiet;
+  bool linear, list, registry, quiet, overlap;
   UN__VEC(const char *) inputs, dirs, werror;
 } options;
 
@@ -24,6 +24,7 @@ static const char help[] =
     "  --json FILE   what rules there are\n"
     "  -I DIR        where `include` looks; paths in outputs are relative to it\n"
     "  -Werror=CODE  make a warning an error (or `all`)\n"
+    "  -Woverlap     warn of rules that accept common nodes\n"
     "  --quiet       no warnings\n"
     "  --linear      try rules one by one instead of through a decision tree\n"
     "  --list        print the rules of the file\n"
@@ -100,6 +101,7 @@ static int report(const un__pat *p, bool quiet) {
 
 static void start(un__pat *p, const options *o) {
   un__pat_init(p);
+  p->warn_overlap = o->overlap;
   for (size_t i = 0; i < o->dirs.n; i++) un__pat_push(p, &p->dirs, o->dirs.at[i]);
   for (size_t i = 0; i < o->werror.n; i++) un__pat_push(p, &p->werror, o->werror.at[i]);
 }
@@ -117,7 +119,7 @@ static int compile(const options *o) {
   if (!p) return 2;
   start(p, o);
   un__emit_options eo = {.c_path = o->out ? o->out : "rules.c", .h_path = o->header, .test_path = o->tests, .linear = o->linear};
-  if (un__pat_load(p, o->inputs.at[0]) && !p->errors && !p->oom) un__pat_check(p);
+  if (un__pat_load(p, o->inputs.at[0]) && !p->broken && !p->oom) un__pat_check(p);
   bool written = true;
   if (!p->errors && !p->oom) {
     written = emit_to(o->out, p, &eo, un__emit_source);
@@ -200,6 +202,7 @@ static bool *flag(options *o, const char *arg) {
   if (!strcmp(arg, "--list")) return &o->list;
   if (!strcmp(arg, "--registry")) return &o->registry;
   if (!strcmp(arg, "--quiet")) return &o->quiet;
+  if (!strcmp(arg, "-Woverlap")) return &o->overlap;
   return NULL;
 }
 
@@ -211,7 +214,10 @@ static int parse_args(options *o, int argc, char **argv) {
     if (f) *f = true;
     else if (value && i + 1 < argc) *value = argv[++i];
     else if (value) return usage("no file after", a);
-    else if (!strncmp(a, "-Werror=", 8)) room = un__vec_push(&o->werror, a + 8);
+    else if (!strncmp(a, "-Werror=", 8)) {
+      room = un__vec_push(&o->werror, a + 8);
+      o->overlap |= !strcmp(a + 8, "overlap");
+    }
     else if (!strcmp(a, "-I") && i + 1 < argc) room = un__vec_push(&o->dirs, argv[++i]);
     else if (!strncmp(a, "-I", 2) && a[2]) room = un__vec_push(&o->dirs, a + 2);
     else if (a[0] == '-') return usage("unknown option", a);

@@ -1,0 +1,26 @@
+// gates.pat - gates on loads and stores: what is known is dropped, and a gate that protects nothing becomes a selection,
+// which costs less than a masked access.
+include "simplify/fold.pat"
+c_include "codegen/lower.h"
+
+/// Every element that the access touches lies in its buffer, whatever the gate says.
+extern pred always_inside(access: node)
+
+ruleset gates {
+  @proof(fuzz)
+  rule gate_true: INDEX(p, i, @true) ~> INDEX(p, i)
+
+  @proof(fuzz)
+  rule load_never: LOAD(INDEX(_, _, @false)):bool|int|float ~> @zero
+
+  /// A load whose gate is false is 0 already.
+  @proof(fuzz)
+  rule where_gated: WHERE(g, x = LOAD(INDEX(_, _, g)), @zero) ~> x
+
+  @proof(fuzz)
+  rule gate_to_where: x = LOAD(INDEX(p, i, g:bool)):bool|int|float if always_inside(x)
+    ~> WHERE(g, LOAD(INDEX(p, i)):dtype(x), @zero)
+}
+
+/// Where the load is made without its gate, the selection stays.
+stage gates { use gates, fold  walk post  fuel 64 }

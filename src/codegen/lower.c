@@ -1,0 +1,95 @@
+/* lower.c - the passes from an optimised kernel to a list of instructions, in order. */
+#include "lower.h"
+
+#include "codegen.h"
+#include "expand.h"
+#include "linearize.h"
+
+extern const un__pass un__pass_simplify, un__pass_gates, un__pass_index_division, un__pass_index_width, un__pass_narrow,
+  un__pass_decompose, un__pass_fma, un__pass_split_ends;
+
+/* What may still be granted once functions are polynomials: their error bounds stand on the order written. */
+static uint32_t after_decompose(uint32_t licences) { return licences & UN__LIC_PRECISE; }
+
+static const un_uop *rewrite(un__graph *ws, const un_uop *n, const un__pass *pass, const un__target *t, uint32_t licences) {
+  un__rw_options opt = {.ctx = (void *)t, .licences = licences};
+  return n ? un__graph_rewrite(ws, n, pass, &opt) : NULL;
+}
+
+static const un_uop *gates(un__graph *ws, const un_uop *n, const un__target *t, uint32_t licences) {
+  n = rewrite(ws, n, &un__pass_simplify, t, licences);
+  return rewrite(ws, n, &un__pass_gates, t, licences);
+}
+
+static const un_uop *indices(un__graph *ws, const un_uop *n, const un__target *t, uint32_t licences) {
+  n = rewrite(ws, n, &un__pass_index_division, t, licences);
+  n = rewrite(ws, n, &un__pass_index_width, t, licences);
+  return n ? un__index_leaves(ws, n, t) : NULL;
+}
+
+static const un_uop *narrow(un__graph *ws, const un_uop *n, const un__target *t, uint32_t licences) {
+  return rewrite(ws, n, &un__pass_narrow, t, licences);
+}
+
+static const un_uop *decompose(un__graph *ws, const un_uop *n, const un__target *t, uint32_t licences) {
+  return rewrite(ws, n, &un__pass_decompose, t, after_decompose(licences));
+}
+
+static const un_uop *fuse_multiply_add(un__graph *ws, const un_uop *n, const un__target *t, uint32_t licences) {
+  return t->fma ? rewrite(ws, n, &un__pass_fma, t, after_decompose(licences)) : n;
+}
+
+static const un_uop *linearize(un__graph *ws, const un_uop *n, const un__target *t, uint32_t licences) {
+  n = rewrite(ws, n, &un__pass_split_ends, t, after_decompose(licences));
+  return n ? un__linearize(ws, n) : NULL;
+}
+
+const un__codegen_pass un__codegen_passes[] = {
+  {"expand", un__expand, "UPCAST and UNROLL ranges become copies and vectors"},
+  {"accumulate", un__accumulate, "reductions become loops around accumulators"},
+  {"gates", gates, "simplify; gates that are known or not needed go"},
+  {"index", indices, "index becomes i32 or i64, with proof"},
+  {"narrow", narrow, "f16, bf16 and fp8 are computed in f32"},
+  {"decompose", decompose, "transcendental functions become arithmetic"},
+  {"fma", fuse_multiply_add, "products and sums are contracted where the target and the numerics level allow"},
+  {"linearize", linearize, "the list of instructions"},
+};
+const size_t un__codegen_npasses = sizeof un__codegen_passes / sizeof *un__codegen_passes;
+
+const un_uop *un__lower(un__graph *ws, const un_uop *kernel, const un__target *t, uint32_t licences) {
+  for (size_t i = 0; kernel && i < un__codegen_npasses; i++) kernel = un__codegen_passes[i].fn(ws, kernel, t, licences);
+  return kernel;
+}
+
+/* ---- facts ---- */
+
+un__linear_facts un__linear_facts_of(const un_uop *linear) {
+  un__linear_facts f = {0, 0, 1};
+  for (uint32_t i = 0; i < linear->nsrc; i++) {
+    const un_uop *n = linear->src[i];
+    if (un__is(n, UN__OP_PARAM) && un__attr(n, 0) >= f.nargs) f.nargs = (uint32_t)un__attr(n, 0) + 1;
+    f.nvars += un__is(n, UN__OP_VAR);
+    if (!un__is(n, UN__OP_SPECIAL)) continue;
+    int64_t size = un__known_size(n->src[0]);
+    f.tasks = size < 0 || f.tasks < 0 || __builtin_mul_overflow(f.tasks, size, &size) ? -1 : size;
+  }
+  return f;
+}
+
+/* ---- what rules ask about the target ---- */
+
+bool un__pred_emulated(un__rw *rw, const un_uop *x) {
+  const un__target *t = rw->ctx;
+  un_dtype s = un__dt_scalar(x->dtype);
+  return s == UN_F16 ? !t->native_f16 : s == UN_BF16 ? !t->native_bf16 : true;
+}
+
+bool un__pred_soft_f16(un__rw *rw, const un_uop *x) { return !((const un__target *)rw->ctx)->f16_convert; }
+
+/* For a LOAD whose address is INDEX(pointer, i, gate). */
+bool un__pred_always_inside(un__rw *rw, const un_uop *access) {
+  const un_uop *p = access->src[0]->src[0], *i = access->src[0]->src[1];
+  if (!un__is(p, UN__OP_PARAM)) return false;
+  int64_t size = un__known_size(p->src[0]), lanes = un__lanes(access);
+  return i->vmin >= 0 && i->vmax < UN__POS_INF - lanes && i->vmax + lanes <= size;
+}

@@ -1,0 +1,207 @@
+/* bound.c - error bounds of single operations: given how far the operands may be off, how far may the result be?
+ *
+ * Two roundings are counted where the operands are not exact, the interpreter's and the backend's; none where they are
+ * and the operation is correctly rounded, so such results must agree to the bit. On top come the licences of `precise`:
+ *
+ *   contract       a product may reach a sum unrounded: MUL is half a step off for what reads it
+ *   reduce_order   any order of n terms: (n - 1) roundings of at most the sum of absolute terms, on both sides
+ *
+ * and the functions that are not correctly rounded, by the steps that the numerics contract allows them. A comparison,
+ * a conversion to an integer or a WHERE that the error could tip gives a bound that says so, up to INFINITY: anything.
+ */
+#include "bound.h"
+
+#include <math.h>
+
+static double most(double a, double b) { return a > b ? a : b; }
+
+/* The distance between neighbours of the dtype near v. */
+static double step_at(un__dtype dt, double v) {
+  const un__dtype_info *d = un__dt_info(dt);
+  int emin = 2 - (1 << (d->exponent - 1));
+  int e = v == 0 || !isfinite(v) ? emin : ilogb(v);
+  return ldexp(1.0, (e > emin ? e : emin) - d->mantissa);
+}
+
+/* Steps that the contract lets a backend's function be off, and one for the interpreter's own; half a step for a
+ * product that was rounded at all. */
+static double own_steps(un__op op, const un__value *x, double r) {
+  switch (op) {
+  case UN__OP_EXP:
+  case UN__OP_EXP2:
+  case UN__OP_LOG:
+  case UN__OP_LOG2:
+  case UN__OP_SIN:
+    return 3;
+  case UN__OP_POW:
+    return 5;
+  case UN__OP_MUL:
+    return fma(x[0].f, x[1].f, -r) == 0 ? 0 : 0.5;
+  default:
+    return 0;
+  }
+}
+
+/* From the propagated error to the bound of a rounded float result. */
+static double rounded(un__dtype dt, double r, double propagated, double steps) {
+  if (propagated == 0 && steps == 0) return 0;
+  if (isnan(propagated)) return (double)INFINITY;
+  if (!isfinite(r)) return propagated > 0 ? (double)INFINITY : 0;
+  double step = step_at(dt, fabs(r) + propagated);
+  double total = propagated + steps * step + (propagated > 0 ? step : 0);
+  return fabs(r) + total > un__float_max(un__dt_scalar(dt)) ? (double)INFINITY : total;
+}
+
+/* ---- float functions: |f(x') - f(x)| where |x' - x| <= e ---- */
+
+typedef double (*spread_fn)(const double *x, const double *e, double r);
+
+static double spread_same(const double *x, const double *e, double r) { return (void)x, (void)r, e[0]; }
+static double spread_sum(const double *x, const double *e, double r) { return (void)x, (void)r, e[0] + e[1]; }
+static double spread_most(const double *x, const double *e, double r) { return (void)x, (void)r, most(e[0], e[1]); }
+static double spread_sin(const double *x, const double *e, double r) { return (void)x, (void)r, e[0] < 2 ? e[0] : 2; }
+static double spread_exp(const double *x, const double *e, double r) { return (void)x, fabs(r) * expm1(e[0]); }
+static double spread_exp2(const double *x, const double *e, double r) {
+  return (void)x, fabs(r) * expm1(e[0] * log(2));
+}
+
+static double spread_product(const double *x, const double *e, double r) {
+  (void)r;
+  return fabs(x[0]) * e[1] + fabs(x[1]) * e[0] + e[0] * e[1];
+}
+
+static double spread_mulacc(const double *x, const double *e, double r) { return spread_product(x, e, r) + e[2]; }
+
+static double spread_quotient(const double *x, const double *e, double r) {
+  double room = fabs(x[1]) - e[1];
+  return room > 0 ? (e[0] + fabs(x[0] / x[1]) * e[1]) / room : (double)(r != r ? NAN : INFINITY);
+}
+
+static double spread_recip(const double *x, const double *e, double r) {
+  return spread_quotient((const double[]){1, x[0]}, (const double[]){0, e[0]}, r);
+}
+
+static double spread_sqrt(const double *x, const double *e, double r) {
+  (void)r;
+  return x[0] - e[0] < 0 ? (double)INFINITY : e[0] / (sqrt(x[0]) + sqrt(x[0] - e[0]));
+}
+
+static double spread_log(const double *x, const double *e, double r) {
+  (void)r;
+  return x[0] - e[0] <= 0 ? (double)INFINITY : -log1p(-e[0] / x[0]);
+}
+
+static double spread_log2(const double *x, const double *e, double r) { return spread_log(x, e, r) / log(2); }
+static double spread_floor(const double *x, const double *e, double r) {
+  return (void)r, floor(x[0] + e[0]) - floor(x[0] - e[0]);
+}
+static double spread_trunc(const double *x, const double *e, double r) {
+  return (void)r, trunc(x[0] + e[0]) - trunc(x[0] - e[0]);
+}
+
+/* Monotone in each operand while the base stays positive, so the corners have the extremes. */
+static double spread_pow(const double *x, const double *e, double r) {
+  double worst = 0;
+  if (x[0] - e[0] <= 0) return (double)INFINITY;
+  for (int corner = 0; corner < 4; corner++) {
+    double p = pow(x[0] + (corner & 1 ? e[0] : -e[0]), x[1] + (corner & 2 ? e[1] : -e[1]));
+    if (isnan(p)) return (double)INFINITY;
+    worst = most(worst, fabs(p - r));
+  }
+  return worst;
+}
+
+static const spread_fn spread_table[UN__OP_COUNT] = {
+    [UN__OP_NEG] = spread_same,    [UN__OP_CAST] = spread_same,     [UN__OP_ADD] = spread_sum,
+    [UN__OP_SUB] = spread_sum,     [UN__OP_MAX] = spread_most,      [UN__OP_MIN] = spread_most,
+    [UN__OP_MUL] = spread_product, [UN__OP_MULACC] = spread_mulacc, [UN__OP_FDIV] = spread_quotient,
+    [UN__OP_RECIP] = spread_recip, [UN__OP_SQRT] = spread_sqrt,     [UN__OP_EXP] = spread_exp,
+    [UN__OP_EXP2] = spread_exp2,   [UN__OP_LOG] = spread_log,       [UN__OP_LOG2] = spread_log2,
+    [UN__OP_SIN] = spread_sin,     [UN__OP_FLOOR] = spread_floor,   [UN__OP_TRUNC] = spread_trunc,
+    [UN__OP_POW] = spread_pow,
+};
+
+/* ---- everything else ---- */
+
+static double number(const un__value *v) {
+  if (un__dt_is_float(v->dtype)) return v->f;
+  return un__dt_class(v->dtype) == UN__CLASS_UINT ? (double)(uint64_t)v->i : (double)v->i;
+}
+
+/* An uncertain condition may take either branch. */
+static double bound_where(const un__value *x, const double *err) {
+  if (err[0] == 0) return x[0].i ? err[1] : err[2];
+  double a = number(&x[1]), b = number(&x[2]);
+  double apart = a == b || (isnan(a) && isnan(b)) ? 0 : fabs(a - b);
+  return isnan(apart) ? (double)INFINITY : apart + most(err[1], err[2]);
+}
+
+static double bound_compare(const un__value *x, const double *err) {
+  double distance = fabs(number(&x[0]) - number(&x[1]));
+  return distance > err[0] + err[1] ? 0 : 1;
+}
+
+/* Float to integer or bool: what the two ends of the operand's interval differ by. */
+static double bound_to_integer(const un_uop *n, const un__value *x, const double *err) {
+  un__value low, high, below = un__value_f(x->dtype, x->f - err[0]), above = un__value_f(x->dtype, x->f + err[0]);
+  if (!isfinite(err[0]) || isnan(x->f)) return (double)INFINITY;
+  if (un__dt_is_bool(n->dtype)) return fabs(x->f) > err[0] ? 0 : 1;
+  if (!un__eval(UN__OP_CAST, n->dtype, &below, &low) || !un__eval(UN__OP_CAST, n->dtype, &above, &high))
+    return (double)INFINITY;
+  return number(&high) - number(&low);
+}
+
+/* Logic on bools of which some are uncertain: does any choice of those change the result? */
+static double bound_logic(const un_uop *n, const un__value *x, const double *err, un__value r) {
+  for (uint32_t choice = 1; choice < 1u << n->nsrc; choice++) {
+    un__value y[3] = {{0}}, other;
+    bool possible = true;
+    for (uint32_t i = 0; i < n->nsrc; i++) {
+      bool flip = choice >> i & 1;
+      possible = possible && (!flip || err[i] > 0);
+      y[i] = un__value_i(x[i].dtype, flip ? !x[i].i : x[i].i);
+    }
+    if (possible && un__eval((un__op)n->op, n->dtype, y, &other) && other.i != r.i) return 1;
+  }
+  return 0;
+}
+
+/* The result is no float, or the operands are none, and some operand is uncertain. */
+static double bound_discrete(const un_uop *n, const un__value *x, const double *err, un__value r) {
+  if (n->op == UN__OP_CAST && un__dt_is_float(x->dtype)) return bound_to_integer(n, x, err);
+  if (n->op == UN__OP_CAST && un__dt_is_float(n->dtype)) return rounded(n->dtype, r.f, err[0], 0);
+  if (un__dt_is_bool(x->dtype) && un__dt_is_bool(n->dtype)) return bound_logic(n, x, err, r);
+  if (un__has_flag(n, UN__F_CMP)) return bound_compare(x, err);
+  if (n->op == UN__OP_CAST && un__dt_is_bool(x->dtype)) return 1;
+  return (double)INFINITY;
+}
+
+double un__ibound_element(const un_uop *n, const un__value *x, const double *err, un__value r) {
+  bool uncertain = false;
+  for (uint32_t i = 0; i < n->nsrc; i++) uncertain = uncertain || err[i] > 0;
+  bool is_float = un__dt_is_float(n->dtype);
+  if (!uncertain) return is_float ? rounded(n->dtype, r.f, 0, own_steps((un__op)n->op, x, r.f)) : 0;
+  if (n->op == UN__OP_WHERE) return bound_where(x, err);
+  spread_fn spread = spread_table[n->op];
+  if (!is_float || !un__dt_is_float(x->dtype) || !spread) return bound_discrete(n, x, err, r);
+  double v[3] = {0};
+  for (uint32_t i = 0; i < n->nsrc; i++) {
+    v[i] = number(&x[i]);
+    if (!isfinite(err[i])) return (double)INFINITY;
+  }
+  return rounded(n->dtype, r.f, spread(v, err, r.f), own_steps((un__op)n->op, x, r.f));
+}
+
+double un__ibound_reduce(un__op op, un__dtype dt, const un__iterms *t, un__value r) {
+  if (!un__dt_is_float(dt)) return t->err_max == 0 ? 0 : un__dt_is_bool(dt) ? 1 : (double)INFINITY;
+  if (op == UN__OP_MAX || op == UN__OP_MIN) return t->err_max;
+  bool is_sum = op == UN__OP_ADD;
+  double all = is_sum ? t->abs_sum : t->abs_product;
+  double steps = t->n > 1 ? (double)(t->n - 1) * ldexp(1.0, -un__dt_info(dt)->mantissa) : 0;
+  double propagated = is_sum ? t->err_sum : t->abs_product - t->product;
+  double total = propagated + steps * all;
+  if (isnan(r.f) && t->err_max == 0) return 0;
+  if (isnan(total) || !isfinite(r.f)) return t->err_max == 0 && isinf(r.f) ? 0 : (double)INFINITY;
+  if (!is_sum) total += (double)t->n * step_at(dt, 0); /* partial products may be subnormal */
+  return all + total > un__float_max(un__dt_scalar(dt)) ? (double)INFINITY : total;
+}

@@ -1,0 +1,21 @@
+/* bound.h - how far a backend may be from the interpreter: the error bounds of the numerics level `precise`. */
+#ifndef UN_INTERP_BOUND_H
+#define UN_INTERP_BOUND_H
+
+#include "tensor.h"
+
+/* Fills e->bound[pos] from the node's value, its operands' values and their bounds. */
+un_status un__ibound_node(un__ieval *e, uint32_t pos);
+
+/* The bound of one result element. `x` and `err` are the operands and their bounds, `r` is the result. */
+double un__ibound_element(const un_uop *n, const un__value *x, const double *err, un__value r);
+/* The bound of a reduction from what its terms add up to. */
+typedef struct un__iterms {
+  int64_t n;
+  double err_sum, err_max;   /* of the terms' bounds */
+  double abs_sum;            /* of |x| + bound */
+  double product, abs_product;   /* of |x|, of |x| + bound */
+} un__iterms;
+double un__ibound_reduce(un__op op, un__dtype dt, const un__iterms *t, un__value r);
+
+#endif

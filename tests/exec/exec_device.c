@@ -1,0 +1,129 @@
+/* exec_device.c - backends that run lowered code: a case becomes a kernel, is (or is not) optimised, lowered, rendered
+ * and run by a device. On interp that checks the lowering alone, on cpu also the renderer and the compiler. The
+ * optimised interp pretends to have the generic CPU's vectors, so that vector lists are interpreted too. */
+#include "exec.h"
+
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "codegen/codegen.h"
+#include "interp/interp.h"
+#include "opt/opt.h"
+#include "render_llvm/render_llvm.h"
+#include "uop/text.h"
+
+static const char entry[] = "exec_case";
+
+/* The case's kernel, optimised for a target or as it is; NULL on failure. */
+static const un_uop *kernel_for(un__graph *ws, const exec_case *c, const un__target *t, bool optimise) {
+  const un_uop *kernel = exec_kernel_of(ws, c);
+  un__opt_plan plan;
+  if (!kernel || !optimise) return kernel;
+  if (un__opt_heuristic(kernel, t, UN__LIC_PRECISE, &plan, NULL) != UN_OK) return NULL;
+  return un__opt_apply(ws, kernel, &plan, t, UN__LIC_PRECISE);
+}
+
+static un_status artifact_of(un__graph *ws, const exec_case *c, un__format format, const un__target *t, bool optimise,
+                             un__strbuf *text, un__artifact *out, un__err *err) {
+  const un_uop *kernel = kernel_for(ws, c, t, optimise);
+  const un_uop *linear = kernel ? un__lower(ws, kernel, t, UN__LIC_PRECISE) : NULL;
+  if (!linear) return un__graph_status(ws);
+  if (format == UN__FORMAT_UN_LINEAR)
+    un__print_text(text, linear, entry, UN__STAGE_LINEAR, false);
+  else
+    UN__TRY(un__render_llvm(linear, entry, t, text, err));
+  un__linear_facts facts = un__linear_facts_of(linear);
+  *out = (un__artifact){.format = format,
+                        .bytes = un__sb_str(text),
+                        .size = text->n,
+                        .entry = entry,
+                        .nargs = facts.nargs,
+                        .nvars = facts.nvars,
+                        .tasks = {.n = 1, .code = {{UN__LAUNCH_CONST, facts.tasks}}}};
+  return text->failed ? un__fail(err, UN_ERR_NOMEM, "no memory for text") : UN_OK;
+}
+
+/* Borrows the case's memory for one launch. */
+static un_status launch(un__device *d, un__code *code, const exec_case *c, void *out, un__err *err) {
+  un__mem *mem[EXEC_OPERANDS + 1] = {NULL};
+  un_status st = UN_OK;
+  for (uint32_t k = 0; st == UN_OK && k <= c->noperands; k++) {
+    un_dtype dt = k ? c->operand[k - 1] : c->result;
+    st = d->vt->wrap(d, k ? c->data[k - 1] : out, c->n * un__dtype_table[dt].size, &mem[k], err);
+  }
+  if (st == UN_OK) st = d->vt->launch(d, code, mem, NULL, err);
+  if (st == UN_OK) st = d->vt->sync(d, err);
+  for (uint32_t k = 0; k <= c->noperands; k++)
+    if (mem[k]) d->vt->free(d, mem[k]);
+  return st;
+}
+
+static un_status run_on(un__device *d, const un__target *t, un__format format, bool optimise, const exec_case *c,
+                        void *out, un__err *err) {
+  un__graph *ws = un__workspace_create(err);
+  if (!ws) return un__fail(err, UN_ERR_NOMEM, "no workspace");
+  un__strbuf text;
+  un__artifact art;
+  un__code *code;
+  un__sb_init(&text);
+  un_status st = artifact_of(ws, c, format, t, optimise, &text, &art, err);
+  if (st == UN_OK) st = d->vt->compile(d, &art, &code, err);
+  if (st == UN_OK) {
+    st = launch(d, code, c, out, err);
+    d->vt->code_release(d, code);
+  }
+  un__sb_finish(&text);
+  un__workspace_destroy(ws);
+  return st;
+}
+
+/* The optimised kernel itself: every split range is a loop, and the result is the same. */
+static un_status run_kernel_opt(void *self, const exec_case *c, void *out, un__err *err) {
+  (void)self;
+  un__graph *ws = un__workspace_create(err);
+  if (!ws) return un__fail(err, UN_ERR_NOMEM, "no workspace");
+  const un_uop *kernel = kernel_for(ws, c, un__target_generic(), true);
+  un_status st = kernel ? exec_interpret(kernel, c, out, err) : un__graph_status(ws);
+  un__workspace_destroy(ws);
+  return st;
+}
+
+static un_status open_nothing(void **out, un__err *err) {
+  (void)err;
+  *out = NULL;
+  return UN_OK;
+}
+
+static void close_nothing(void *self) { (void)self; }
+
+const exec_backend exec_kernel_opt = {"kernel_opt", true, open_nothing, run_kernel_opt, close_nothing};
+
+static void close_device(void *self) { ((un__device *)self)->vt->destroy(self); }
+
+static un_status open_interp(void **out, un__err *err) { return un__interp_open((un__device **)out, err); }
+
+static un_status run_interp(void *self, const exec_case *c, void *out, un__err *err) {
+  return run_on(self, un__target_interp(), UN__FORMAT_UN_LINEAR, false, c, out, err);
+}
+
+static un_status run_interp_opt(void *self, const exec_case *c, void *out, un__err *err) {
+  return run_on(self, un__target_generic(), UN__FORMAT_UN_LINEAR, true, c, out, err);
+}
+
+const exec_backend exec_interp = {"interp", false, open_interp, run_interp, close_device};
+const exec_backend exec_interp_opt = {"interp_opt", false, open_interp, run_interp_opt, close_device};
+
+#ifdef UN_EXEC_CPU
+static un_status open_cpu(void **out, un__err *err) { return un__cpu_open(2, (un__device **)out, err); }
+
+static un_status run_cpu(void *self, const exec_case *c, void *out, un__err *err) {
+  return run_on(self, ((un__device *)self)->target, UN__FORMAT_LLVM_IR, false, c, out, err);
+}
+
+static un_status run_cpu_opt(void *self, const exec_case *c, void *out, un__err *err) {
+  return run_on(self, ((un__device *)self)->target, UN__FORMAT_LLVM_IR, true, c, out, err);
+}
+
+const exec_backend exec_cpu = {"cpu", false, open_cpu, run_cpu, close_device};
+const exec_backend exec_cpu_opt = {"cpu_opt", false, open_cpu, run_cpu_opt, close_device};
+#endif

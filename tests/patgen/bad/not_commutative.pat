@@ -1,0 +1,4 @@
+ruleset a {
+  rule sub: SUB[x, x] ~> @zero
+  rule lt: LT[x, @zero] ~> @false
+}

@@ -1,0 +1,3 @@
+ruleset a {
+  rule no_test: NEG(NEG(x)) ~> x
+}

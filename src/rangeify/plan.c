@@ -256,6 +256,17 @@ static un__rf_fact *repeated(un__rf_plan *p, const un_uop *expand) {
   return un__rf_fact_of(p, n);
 }
 
+/* Costly, or spread from a reduction: stored, it is computed along with that, and out of the way of tiling. */
+static bool worth_storing(const un__rf_plan *p, const un__rf_fact *f) {
+  if (f->keep != UN__RF_PLAIN || !computes(f->node)) return false;
+  if (f->weight >= UN__RF_HEAVY) return true;
+  for (uint32_t i = 0; i < f->leaves->n; i++) {
+    const un__rf_fact *leaf = &p->fact[f->leaves->at[i]];
+    if (leaf->keep == UN__RF_OPTIONAL && un__rf_numel(leaf->node->shape) < un__rf_numel(f->node->shape)) return true;
+  }
+  return false;
+}
+
 /* Hands the ways in which `u` is used on to one source. */
 static void pass_context(const un__rf_plan *p, uint32_t u, un__rf_fact *s, uint32_t source) {
   const un__rf_fact *f = &p->fact[u];
@@ -288,8 +299,7 @@ static void spread_contexts(un__rf_plan *p) {
     bool reduced = n->op == UN__OP_REDUCE_AXIS || (f->reduced && f->keep == UN__RF_PLAIN);
     if (n->op == UN__OP_EXPAND && reduced && repeats(n)) {
       un__rf_fact *what = repeated(p, n);
-      if (what->keep == UN__RF_PLAIN && what->weight >= UN__RF_HEAVY && computes(what->node))
-        what->keep = UN__RF_STORED;
+      if (worth_storing(p, what)) what->keep = UN__RF_STORED;
     }
     for (uint32_t k = 0; k < count; k++) {
       uint32_t at = un__rf_position(p, n->src[k]);

@@ -79,7 +79,7 @@ void un__rw_state_give(un__rw_cache *c, struct un__rw_state *s) {
   c->free_states = s;
 }
 
-void un__rw_mark_clean(un__rw_cache *c, const un_uop *n, uint64_t bit) {
+void un__rw_mark_clean(un__rw_cache *c, const un_uop *n, uint64_t bits) {
   if (n->id >= c->clean_cap) {
     size_t cap = c->clean_cap ? c->clean_cap : 256;
     while (cap <= n->id) cap *= 2;
@@ -89,7 +89,7 @@ void un__rw_mark_clean(un__rw_cache *c, const un_uop *n, uint64_t bit) {
     c->clean = clean;
     c->clean_cap = cap;
   }
-  c->clean[n->id] |= bit;
+  c->clean[n->id] |= bits;
 }
 
 /* ---- plans ---- */

@@ -32,7 +32,7 @@ static const un_uop *lookup(const struct un__rw_state *s, const un_uop *n) {
   if (n->nsrc == 0 && p->start[n->op] == p->start[n->op + 1]) return n;
   const un_uop *known = un__map_get(&s->map, n);
   if (known) return known;
-  return p->clean && un__rw_is_clean(s->cache, n, p->clean) ? n : NULL;
+  return un__rw_clean_bits(s->cache, n) & p->clean ? n : NULL;
 }
 
 static bool push_trail(un__rw *rw, const un_uop *n, const un__ruleset *set, uint32_t rule) {
@@ -74,16 +74,19 @@ static const un_uop *match(un__rw *rw, const un_uop *n) {
   const un__rw_plan *p = s->plan;
   s->visits++;
   rw->root = n;
-  for (uint32_t i = p->start[n->op]; i < p->start[n->op + 1]; i++) {
+  uint64_t clean = un__rw_clean_bits(s->cache, n), before = clean;
+  const un_uop *to = NULL;
+  for (uint32_t i = p->start[n->op]; i < p->start[n->op + 1] && !to; i++) {
     const un__rw_try *t = &p->tries[i];
-    if (t->clean && un__rw_is_clean(s->cache, n, t->clean)) continue;
+    if (clean & t->clean) continue;
     s->now = t;
     rw->set = t->set;
-    const un_uop *to = t->match(rw, n);
-    if (to && to != n) return to;
-    if (t->clean) un__rw_mark_clean(s->cache, n, t->clean);
+    to = t->match(rw, n);
+    if (to == n) to = NULL;
+    if (!to) clean |= t->clean;
   }
-  return NULL;
+  if (clean != before) un__rw_mark_clean(s->cache, n, clean);
+  return to;
 }
 
 static bool fuel_left(un__rw *rw, un__rw_frame *f) {
@@ -208,6 +211,9 @@ const un_uop *un__graph_rewrite(un__graph *g, const un_uop *root, const un__pass
   s->plan = plan;
   s->cache = cache;
   s->first_new = un__graph_id_limit(g);
+  const un__rw_env *env = un__rw_env_get();
+  s->any_disabled = env->any_disabled;
+  s->watched = env->any_disabled || env->limited || env->trace;
   un__rw rw = {.g = g, .ctx = opt ? opt->ctx : NULL, .licences = licences, .state = s};
   cache->depth++;
   const un_uop *out = walk_graph(&rw, root);
@@ -222,7 +228,7 @@ const un_uop *un__graph_rewrite(un__graph *g, const un_uop *root, const un__pass
 
 bool un__rw_enabled(const un__rw *rw, uint32_t rule) {
   if (rw->set->rules[rule].licences & ~rw->licences) return false;
-  return !un__rw_is_disabled(rw->set, rule);
+  return !rw->state->any_disabled || !un__rw_is_disabled(rw->set, rule);
 }
 
 uint32_t un__rewrite_depth(const un__graph *g) {
@@ -237,12 +243,12 @@ const un_uop *un__rw_fire(un__rw *rw, uint32_t rule, const un_uop *from, const u
     un__rw_count_declined(counter);
     return NULL;
   }
-  if (un__rw_is_disabled(rw->set, rule) || !un__rw_under_limit()) return NULL;
+  if (s->watched && (un__rw_is_disabled(rw->set, rule) || !un__rw_under_limit())) return NULL;
   un__rw_count_fired(counter);
   s->ring[s->fired % UN__RW_RING].set = rw->set;
   s->ring[s->fired % UN__RW_RING].rule = rule;
   s->fired++;
   s->last_rule = rule;
-  un__rw_trace_rule(rw, rule, from, to);
+  if (s->watched) un__rw_trace_rule(rw, rule, from, to);
   return to;
 }

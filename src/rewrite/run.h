@@ -74,6 +74,7 @@ struct un__rw_state {
   uint32_t last_rule;                           /* fired last, of now->set */
   uint32_t first_new;                           /* ids from here on appeared during the run */
   uint64_t visits, originals, fired;
+  bool any_disabled, watched;                   /* the environment disables rules; or it asks for anything */
   struct { const un__ruleset *set; uint32_t rule; } ring[UN__RW_RING];   /* last firings of the run */
   struct un__rw_state *next_free;
 };
@@ -96,11 +97,11 @@ un__rw_plan *un__rw_plan_of(un__rw_cache *c, const un__pass *pass, uint32_t lice
 struct un__rw_state *un__rw_state_take(un__rw_cache *c);
 void un__rw_state_give(un__rw_cache *c, struct un__rw_state *s);
 
-static inline bool un__rw_is_clean(const un__rw_cache *c, const un_uop *n, uint64_t bit) {
-  return n->id < c->clean_cap && (c->clean[n->id] & bit);
+static inline uint64_t un__rw_clean_bits(const un__rw_cache *c, const un_uop *n) {
+  return n->id < c->clean_cap ? c->clean[n->id] : 0;
 }
-/* A mark that cannot be stored for want of memory is only a lost shortcut. */
-void un__rw_mark_clean(un__rw_cache *c, const un_uop *n, uint64_t bit);
+/* Adds marks. A mark that cannot be stored for want of memory is only a lost shortcut. */
+void un__rw_mark_clean(un__rw_cache *c, const un_uop *n, uint64_t bits);
 
 /* ---- counters and environment (process-wide) ---- */
 

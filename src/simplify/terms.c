@@ -103,13 +103,15 @@ static bool sum_bounds(const un__sum *s, wide *lo, wide *hi) {
 /* ---- the parts for a divisor ---- */
 
 static void part_multiple(const un__sum *s, int64_t g, un__sum *out) {
-  *out = (un__sum){.k = floor_div(s->k, g)};
+  out->n = 0;
+  out->k = floor_div(s->k, g);
   for (uint32_t i = 0; i < s->n; i++)
     if (s->t[i].coef % g == 0) out->t[out->n++] = (un__term){s->t[i].base, s->t[i].coef / g};
 }
 
 static void part_rest(const un__sum *s, int64_t g, un__sum *out) {
-  *out = (un__sum){.k = floor_mod(s->k, g)};
+  out->n = 0;
+  out->k = floor_mod(s->k, g);
   for (uint32_t i = 0; i < s->n; i++)
     if (s->t[i].coef % g != 0) out->t[out->n++] = s->t[i];
 }
@@ -191,8 +193,9 @@ const un_uop *un__fn_without_inner_mod(un__rw *rw, const un_uop *x, int64_t c) {
 /* Splits each coefficient into c*q + r. nearest: the r of least size, else r in [0, c). True when the sum of the r*base
  * lies within one bucket [m*c, (m+1)*c); then quotient and remainder are complete. */
 static bool split_whole(const un__sum *s, int64_t c, bool nearest, un__sum *quot, un__sum *left) {
-  *quot = (un__sum){.n = s->n, .k = floor_div(s->k, c)};
-  *left = (un__sum){.n = s->n, .k = floor_mod(s->k, c)};
+  quot->n = left->n = s->n;
+  quot->k = floor_div(s->k, c);
+  left->k = floor_mod(s->k, c);
   for (uint32_t i = 0; i < s->n; i++) {
     int64_t q = floor_div(s->t[i].coef, c), r = floor_mod(s->t[i].coef, c);
     if (nearest && r > c - r) {

@@ -13,7 +13,7 @@
 
 typedef const un_uop *T;
 
-enum { MAX_INPUTS = 200 };
+enum { MAX_INPUTS = 220 };
 
 static un__graph *g;
 static un__err err;

@@ -5,8 +5,14 @@ c_include "codegen/lower.h"
 
 /// Every element that the access touches lies in its buffer, whatever the gate says.
 extern pred always_inside(access: node)
+/// The constant c with the lanes of a vector.
+extern fn in_every_lane(c: node, vector: node): node
 
 ruleset gates {
+  /// A constant in every lane is a constant.
+  @proof(fuzz)
+  rule splat_const: VECTORIZE(c:const):bool|int|float|index => in_every_lane(c, root)
+
   @proof(fuzz)
   rule gate_true: INDEX(p, i, @true) ~> INDEX(p, i)
 

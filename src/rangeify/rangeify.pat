@@ -47,7 +47,7 @@ ruleset memory order nodes(BUFFER) {
   rule element: INDEX(b = BUFFER(..), *i) => element(b, i)
 }
 
-ruleset gates {
+ruleset address_gates {
   /// A LOAD whose gate is false is zero already.
   @proof(fuzz)
   rule where_load: WHERE(c, v = LOAD(INDEX(_, _, g)), @zero) if implied(g, c) ~> v
@@ -57,7 +57,7 @@ stage stages_in_place { use stages walk pre fuel 256 }
 stage push_memory { use memory walk pre fuel 256 }
 /// What is run after every step: validity to the indices, smaller loops, everything that simplify knows.
 stage rangeify_clean {
-  use valid_used, collapse, gates, fold, bounds, arith, where_fold, casts, divmod, recombine, compare, valid, reduce
+  use valid_used, collapse, address_gates, fold, bounds, arith, where_fold, casts, divmod, recombine, compare, valid, reduce
   walk post
   fuel 64
 }

@@ -10,8 +10,6 @@ typedef struct run {
   un__err *err;
 } run;
 
-static bool is_temporary(const un__plan *p, uint32_t slot) { return p->last_use[slot] != UINT32_MAX; }
-
 static un_status need_slot(run *r, uint32_t slot) {
   if (r->slot[slot]) return UN_OK;
   UN__TRY(r->device->vt->alloc(r->device, r->plan->slot_bytes[slot], &r->slot[slot], r->err));

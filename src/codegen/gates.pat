@@ -5,6 +5,8 @@ c_include "codegen/lower.h"
 
 /// Every element that the access touches lies in its buffer, whatever the gate says.
 extern pred always_inside(access: node)
+/// A gate as one bool for each lane of the access.
+extern fn gate_lanes(g: node, access: node): node
 /// The constant c with the lanes of a vector.
 extern fn in_every_lane(c: node, vector: node): node
 
@@ -25,7 +27,7 @@ ruleset gates {
 
   @proof(fuzz)
   rule gate_to_where: x = LOAD(INDEX(p, i, g:bool)):bool|int|float if always_inside(x)
-    ~> WHERE(g, LOAD(INDEX(p, i)):dtype(x), @zero)
+    => WHERE(gate_lanes(g, x), LOAD(INDEX(p, i)):dtype(x), @zero)
 }
 
 /// Where the load is made without its gate, the selection stays.

@@ -97,3 +97,9 @@ bool un__pred_always_inside(un__rw *rw, const un_uop *access) {
 const un_uop *un__fn_in_every_lane(un__rw *rw, const un_uop *c, const un_uop *vector) {
   return un__with_dtype(rw->g, c, un__dt_with_lanes(c->dtype, un__lanes(vector)));
 }
+
+const un_uop *un__fn_gate_lanes(un__rw *rw, const un_uop *gate, const un_uop *access) {
+  uint32_t lanes = un__lanes(access);
+  if (un__lanes(gate) == lanes) return gate;
+  return un__uop(rw->g, UN__OP_VECTORIZE, un__dt_with_lanes(gate->dtype, lanes), &gate, 1, NULL, 0);
+}

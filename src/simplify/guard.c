@@ -226,6 +226,8 @@ const un_uop *un__fn_under(un__rw *rw, const un_uop *x, const un_uop *c, int64_t
   read_sums(&f);
   const un_uop *y = simplified(rw, x, &f);
   if (!y || y == x) return NULL;
+  /* A RANGE whose size was simplified under the condition is another RANGE: a loop that nobody closes. */
+  if (!un__rangeset_subset(y->ranges, x->ranges)) return NULL;
   uint32_t now = tree_size(y);
   return now && now < size ? y : NULL;
 }

@@ -29,8 +29,14 @@ static int64_t narrowest(const un__target *t, const un_uop *n) {
   return t->wide_index && un__lanes(n) == 1 ? 64 : 32;
 }
 
+/* Data taken as an index: it is no wider than what it was. */
+static bool is_signed_data(const un_uop *n) {
+  return is_index(n) && un__is(n, UN__OP_CAST) && un__dt_class(n->src[0]->dtype) == UN__CLASS_INT;
+}
+
 /* The least width from `bits` on that holds n; 0: none. */
 static int64_t widen(int64_t bits, const un_uop *n) {
+  if (is_signed_data(n) && !fits(n->vmin, n->vmax, 32)) return bits ? 64 : 0;
   while (bits && !fits(n->vmin, highest(n), bits)) bits = bits == 32 ? 64 : 0;
   return bits;
 }
@@ -43,9 +49,8 @@ bool un__fn_width(un__rw *rw, const un_uop *n, int64_t *out) {
     if (!is_lowered(n->src[i])) return false;
     bits = widen(bits, n->src[i]);
   }
-  if (is_index(n) && un__is(n, UN__OP_CAST)) {      /* an address: as wide as it is already */
+  if (is_index(n) && un__is(n, UN__OP_CAST)) {      /* an address: at least as wide as it is already */
     int64_t had = (int64_t)un__dt_info(n->src[0]->dtype)->size * 8;
-    if (had != 32 && had != 64) return false;
     bits = bits > had ? bits : had;
   }
   *out = bits;

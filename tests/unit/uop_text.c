@@ -170,6 +170,16 @@ Test(text, a_file_holds_several_graphs_and_texts_can_be_joined) {
   cr_expect(strstr(err.text, "t:9:1: more than 2 graphs"), "%s", err.text);
 }
 
+Test(text, three_dashes_end_the_text) {
+  un__parsed_graph g;
+  cr_expect_not_null(parse_one("unir 1\ngraph @a {\n sink\n}\n---\nanything ] at % all", &g), "%s", err.text);
+  cr_expect_not_null(parse_one("unir 1\ngraph @a {\n sink\n}\n---", &g), "%s", err.text);
+  cr_expect_null(parse_one("unir 1\ngraph @a {\n sink\n}\n----\n", &g), "only three");
+  un__err_clear(&err);
+  cr_expect_null(parse_one("unir 1\ngraph @a {\n---\n sink\n}\n", &g), "not inside a graph");
+  un__err_clear(&err);
+}
+
 Test(text, range_ids_are_reserved) {
   un__parsed_graph g;
   cr_assert_not_null(parse_one("unir 1\ngraph @x stage=kernel {\n %0 = const index [val=4]\n %1 = range index %0 [id=41 axis=loop]\n"

@@ -10,7 +10,7 @@ static void check_twins(un__pat *p, const un__ruleset_ast *s) {
   un__rule **rules = un__pat_set_rules(p, s, &n);
   for (size_t i = 0; i < n; i++)
     for (size_t k = 0; k < i; k++) {
-      if (strcmp(rules[i]->name, rules[k]->name)) continue;
+      if (rules[i]->set != rules[k]->set || strcmp(rules[i]->name, rules[k]->name)) continue;
       un__diag *d = un__pat_error(p, rules[i]->loc, "duplicate", "rule '%s' is in ruleset '%s' twice", rules[i]->name, s->name);
       un__pat_note_at(p, d, rules[k]->loc, "first here");
       break;

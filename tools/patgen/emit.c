@@ -124,9 +124,10 @@ void un__emit_header(un__pat *p, const un__emit_options *o, un__strbuf *out) {
     size_t n;
     un__rule **rules = un__pat_set_rules(p, s, &n);
     un__sb_printf(out, "extern const un__ruleset un__ruleset_%s;\n", s->name);
-    if (n) un__sb_puts(out, "enum {\n");
-    for (size_t k = 0; k < n; k++) un__sb_printf(out, "  UN__RULE_%s_%s = %zu,\n", s->name, rules[k]->name, k);
-    if (n) un__sb_puts(out, "};\n");
+    if (s->rules.n) un__sb_puts(out, "enum {\n");
+    for (size_t k = 0; k < n; k++)
+      if (rules[k]->set == s) un__sb_printf(out, "  UN__RULE_%s_%s = %zu,\n", s->name, rules[k]->name, k);
+    if (s->rules.n) un__sb_puts(out, "};\n");
   }
   for (size_t i = 0; i < p->stages.n; i++)
     if (p->stages.at[i]->main_file) un__sb_printf(out, "extern const un__pass un__pass_%s;\n", p->stages.at[i]->name);

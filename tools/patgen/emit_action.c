@@ -18,11 +18,17 @@ static const char *let_arg(un__pat *p, const un__name *n) {
   return n->kind == UN__K_INT ? un__pat_fmt(p, "un__m_word(ok, v_%s)", n->name) : un__pat_fmt(p, "v_%s", n->name);
 }
 
+/* Unique in the file: rules of different base sets may have the same name. */
+static const char *full_name(un__pat *p, const un__set_code *s, const un__rule *r) {
+  if (r->set == s->set) return un__pat_fmt(p, "%s_%s", s->set->name, r->name);
+  return un__pat_fmt(p, "%s_%s__%s", s->set->name, r->set->name, r->name);
+}
+
 /* ---- C blocks ---- */
 
 /* The parameter list of a C block follows from the rule's first variant; the lets come after the captures. */
 static void c_block(un__pat *p, const un__set_code *s, const un__rule *r, const un__variant *v, const un__infer *in, un__strbuf *out) {
-  un__sb_printf(out, "static const un_uop *c_%s_%s(un__rw *rw, %s *cx, const un_uop *root", s->set->name, r->name, r->set->ctx ? r->set->ctx : "void");
+  un__sb_printf(out, "static const un_uop *c_%s(un__rw *rw, %s *cx, const un_uop *root", full_name(p, s, r), r->set->ctx ? r->set->ctx : "void");
   for (size_t i = 0; i < v->caps.n; i++) {
     const un__cap *c = &v->caps.at[i];
     if (!c->hidden) un__sb_printf(out, ", %s%s", cap_types[c->kind], c->kind == UN__CAP_DTYPE ? c->name + 1 : c->name);
@@ -50,7 +56,7 @@ static void call_c_block(un__gen *g, const un__set_code *s, const un__rule *r, c
     if (n->is_let) un__sb_printf(&b, ", %s", let_arg(g->p, n));
     if (n->kind == UN__K_OP) un__sb_printf(&b, ", UN__OP_%s", un__optab[n->value].name);
   }
-  un__gen_line(g, "const un_uop *to = c_%s_%s(rw, rw->ctx, n%s);", s->set->name, r->name, un__sb_str(&b));
+  un__gen_line(g, "const un_uop *to = c_%s(rw, rw->ctx, n%s);", full_name(g->p, s, r), un__sb_str(&b));
   un__gen_line(g, "return *ok ? to : NULL;");
   un__sb_finish(&b);
 }
@@ -121,7 +127,8 @@ static void rule_actions(un__pat *p, un__set_code *s, uint32_t number, un__strbu
       for (size_t k = 0; k < done.n && !fresh.name; k++)
         if (!strcmp(done.at[k].params, fresh.params) && !strcmp(done.at[k].body, fresh.body)) fresh.name = done.at[k].name;
       if (!fresh.name) {
-        fresh.name = done.n ? un__pat_fmt(p, "a_%s_%s_%zu", s->set->name, r->name, done.n + 1) : un__pat_fmt(p, "a_%s_%s", s->set->name, r->name);
+        const char *name = full_name(p, s, r);
+        fresh.name = done.n ? un__pat_fmt(p, "a_%s_%zu", name, done.n + 1) : un__pat_fmt(p, "a_%s", name);
         un__sb_printf(out, "static const un_uop *%s(%s) {\n%s}\n\n", fresh.name, fresh.params, fresh.body);
       }
       if (!un__pat_push(p, &done, fresh)) return;

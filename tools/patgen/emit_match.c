@@ -9,7 +9,7 @@
 
 #include "gen.h"
 
-enum { LEAVES_A_FUNCTION = 40, LEAVES_A_TREE = 240 };
+enum { LEAVES_A_FUNCTION = 40, LEAVES_A_GROUP = 12, LEAVES_A_TREE = 240 };
 
 /* A constraint on sites that all variants of the op number alike. */
 typedef struct test { un__cons c; int site, site2; bool done; } test;
@@ -38,7 +38,7 @@ typedef struct tree {
 typedef struct fn {
   tree *t;
   un__strbuf out;
-  int indent;
+  int indent, leaves;
   int *level;                /* per site: nesting level at which it was loaded, 0: not */
 } fn;
 
@@ -161,6 +161,7 @@ static void leaf(fn *f, item *it) {
   un__pat *p = f->t->p;
   const un__rule *r = it->v->rule;
   unsigned number = (unsigned)f->t->s->rule_no.at[it->index];
+  f->leaves++;
   open_block(f, un__pat_fmt(p, "do { /* %s:%u %s */", p->files.at[r->loc.file].name, (unsigned)r->loc.line, r->name));
   for (size_t i = 0; i < it->ntests; i++)
     if (!it->tests[i].done) put(f, un__pat_fmt(p, "if (%s) break;", failed(f, it, &it->tests[i])));
@@ -229,12 +230,8 @@ static void mark(const tree *t, const items *list, const test *x, bool done) {
 
 static void write_list(fn *f, const items *list);
 
-/* A long list below a test becomes a function of its own, which loads its sites anew. */
-static void write_group(fn *f, const items *list) {
-  if (list->n <= LEAVES_A_FUNCTION || f->indent <= 1) {
-    write_list(f, list);
-    return;
-  }
+/* Moves a list into a function of its own, which loads its sites anew. */
+static void write_call(fn *f, const items *list) {
   tree *t = f->t;
   const char *name = un__pat_fmt(t->p, "m_%s_%s_%d", t->s->set->name, t->name, ++t->parts);
   fn g = {.t = t, .indent = 1, .level = un__pat_alloc(t->p, (t->sites.n + 1) * sizeof *g.level)};
@@ -243,6 +240,11 @@ static void write_group(fn *f, const items *list) {
   un__sb_printf(t->functions, "static const un_uop *%s(un__rw *rw, const un_uop *n) {\n  const un_uop *to;\n%s  return NULL;\n}\n\n", name, un__sb_str(&g.out));
   un__sb_finish(&g.out);
   put(f, un__pat_fmt(t->p, "if ((to = %s(rw, n))) return to;", name));
+}
+
+static void write_group(fn *f, const items *list) {
+  if (list->n > LEAVES_A_GROUP) write_call(f, list);
+  else write_list(f, list);
 }
 
 static void write_switch(fn *f, const test *x, const items *group) {
@@ -278,6 +280,10 @@ static void write_list(fn *f, const items *list) {
   tree *t = f->t;
   items todo = *list, in = {0}, rest = {0};
   while (todo.n && !t->p->oom) {
+    if (f->indent == 1 && f->leaves >= LEAVES_A_FUNCTION && todo.n > 1) {
+      write_call(f, &todo);
+      return;
+    }
     const test *x = t->linear ? NULL : choose(t, &todo);
     if (!x) {
       leaf(f, todo.at[0]);

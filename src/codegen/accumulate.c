@@ -77,7 +77,8 @@ static bool *find_holders(const un__topo *order) {
   return holds;
 }
 
-/* An accumulator lives inside the ranges that any member of its group depends on: they run in one loop. */
+/* An accumulator lives inside the loops that any member of its group depends on: they run in one loop. The thread range
+ * is none: a task has registers of its own. */
 static const un_uop *new_accumulator(un__graph *g, const group *gr, const un__topo *order, size_t at, int64_t id) {
   const un_uop *src[1 + 64], *n = order->at[at];
   uint32_t k = 0;
@@ -85,7 +86,7 @@ static const un_uop *new_accumulator(un__graph *g, const group *gr, const un__to
   for (size_t i = 0; i < gr->members.n; i++) {
     const un__rangeset *open = order->at[gr->members.at[i]]->ranges;
     for (uint32_t j = 0; j < open->n; j++) {
-      bool known = false;
+      bool known = un__range_axis(open->range[j]) == UN__AXIS_THREAD;
       for (uint32_t m = 1; m < k && !known; m++) known = src[m] == open->range[j];
       if (known) continue;
       if (k == sizeof src / sizeof *src) {

@@ -5,8 +5,16 @@ c_include "codegen/lower.h"
 
 /// Every element that the access touches lies in its buffer, whatever the gate says.
 extern pred always_inside(access: node)
+/// A gate as one bool for each lane of the access.
+extern fn gate_lanes(g: node, access: node): node
+/// The constant c with the lanes of a vector.
+extern fn in_every_lane(c: node, vector: node): node
 
 ruleset gates {
+  /// A constant in every lane is a constant.
+  @proof(fuzz)
+  rule splat_const: VECTORIZE(c:const):bool|int|float|index => in_every_lane(c, root)
+
   @proof(fuzz)
   rule gate_true: INDEX(p, i, @true) ~> INDEX(p, i)
 
@@ -19,7 +27,7 @@ ruleset gates {
 
   @proof(fuzz)
   rule gate_to_where: x = LOAD(INDEX(p, i, g:bool)):bool|int|float if always_inside(x)
-    ~> WHERE(g, LOAD(INDEX(p, i)):dtype(x), @zero)
+    => WHERE(gate_lanes(g, x), LOAD(INDEX(p, i)):dtype(x), @zero)
 }
 
 /// Where the load is made without its gate, the selection stays.

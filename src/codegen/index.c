@@ -29,23 +29,30 @@ static int64_t narrowest(const un__target *t, const un_uop *n) {
   return t->wide_index && un__lanes(n) == 1 ? 64 : 32;
 }
 
+/* Data taken as an index: it is no wider than what it was. */
+static bool is_signed_data(const un_uop *n) {
+  return is_index(n) && un__is(n, UN__OP_CAST) && un__dt_class(n->src[0]->dtype) == UN__CLASS_INT;
+}
+
 /* The least width from `bits` on that holds n; 0: none. */
 static int64_t widen(int64_t bits, const un_uop *n) {
+  if (is_signed_data(n) && !fits(n->vmin, n->vmax, 32)) return bits ? 64 : 0;
   while (bits && !fits(n->vmin, highest(n), bits)) bits = bits == 32 ? 64 : 0;
   return bits;
 }
 
 bool un__fn_width(un__rw *rw, const un_uop *n, int64_t *out) {
   int64_t bits = narrowest(rw->ctx, n);
-  if (is_index(n)) bits = widen(bits, n);
+  /* What is one of its operands fits where they do. */
+  bool chosen = un__is(n, UN__OP_MAX) || un__is(n, UN__OP_MIN);
+  if (is_index(n) && !chosen) bits = widen(bits, n);
   for (uint32_t i = 0; bits && i < n->nsrc && !is_leaf(n); i++) {
     if (!is_index(n->src[i])) continue;
     if (!is_lowered(n->src[i])) return false;
     bits = widen(bits, n->src[i]);
   }
-  if (is_index(n) && un__is(n, UN__OP_CAST)) {      /* an address: as wide as it is already */
+  if (is_index(n) && un__is(n, UN__OP_CAST)) {      /* an address: at least as wide as it is already */
     int64_t had = (int64_t)un__dt_info(n->src[0]->dtype)->size * 8;
-    if (had != 32 && had != 64) return false;
     bits = bits > had ? bits : had;
   }
   *out = bits;
@@ -110,10 +117,16 @@ static uint32_t sizes_of(const un_uop *n) {
   }
 }
 
+static const un_uop *no_proof(leaves *l, const un_uop *n) {
+  un__fail(un__graph_err(l->g), UN_ERR_UNSUPPORTED, "an index (%s in [%lld, %lld]) may not fit 64 bits", un__info(n)->text,
+           (long long)n->vmin, (long long)n->vmax);
+  return NULL;
+}
+
 static const un_uop *remake(leaves *l, const un_uop *n) {
   bool leaf = is_index(n) && is_leaf(n) && !un__is_const(n);
   int64_t bits = leaf ? widen(narrowest(l->t, n), n) : 64;
-  if (!bits) return n;       /* no proof: reported at the end */
+  if (!bits || (is_index(n) && !is_lowered(n))) return no_proof(l, n);
   if (un__is(n, UN__OP_CAST) && !is_index(n) && is_index(n->src[0])) return un__cast(l->g, n->dtype, made(l, n->src[0]));
   l->src.n = 0;
   for (uint32_t i = 0; i < n->nsrc; i++) {
@@ -125,21 +138,6 @@ static const un_uop *remake(leaves *l, const un_uop *n) {
   }
   if (!leaf) return un__with_src(l->g, n, l->src.at);
   return un__uop(l->g, (un__op)n->op, int_dtype(n, bits), l->src.at, n->nsrc, un__attrs(n), n->nattr);
-}
-
-/* Sizes are copied as integers, so an index CONST may stand unused; any other index below the root has no proof. */
-static bool no_index_left(un__graph *g, const un_uop *root) {
-  size_t n;
-  const un_uop **order = un__toposort(root, &n);
-  bool ok = order || (un__fail(un__graph_err(g), UN_ERR_NOMEM, "no memory to lower indices"), false);
-  for (size_t i = 0; ok && i < n; i++) {
-    if (!is_index(order[i])) continue;
-    un__fail(un__graph_err(g), UN_ERR_UNSUPPORTED, "an index (%s in [%lld, %lld]) may not fit 64 bits",
-             un__info(order[i])->text, (long long)order[i]->vmin, (long long)order[i]->vmax);
-    ok = false;
-  }
-  un__free(order);
-  return ok;
 }
 
 const un_uop *un__index_leaves(un__graph *ws, const un_uop *kernel, const un__target *t) {
@@ -157,5 +155,5 @@ const un_uop *un__index_leaves(un__graph *ws, const un_uop *kernel, const un__ta
   un__free(order);
   un__vec_finish(&l.src);
   un__ptrmap_finish(&l.made);
-  return root && no_index_left(ws, root) ? root : NULL;
+  return root;
 }

@@ -168,14 +168,20 @@ static bool list(linearizer *z, const un_uop *n) {
   return true;
 }
 
+/* Registers live anew in loops; what the launch gives is none. */
+static bool names_no_loop(const un_uop *n, uint32_t k) {
+  return un__is(n, UN__OP_DEFINE_REG) && k && un__range_is_special(n->src[k]);
+}
+
 static const un_uop *with_made_sources(linearizer *z, const un_uop *n) {
   z->scratch.n = 0;
   for (uint32_t k = 0; k < n->nsrc; k++)
-    if (!un__vec_push(&z->scratch, z->made[z->p.at[n->src[k]->id]])) {
+    if (!names_no_loop(n, k) && !un__vec_push(&z->scratch, z->made[z->p.at[n->src[k]->id]])) {
       out_of_memory(z);
       return NULL;
     }
-  return un__with_src(z->g, n, z->scratch.at);
+  if (z->scratch.n == n->nsrc) return un__with_src(z->g, n, z->scratch.at);
+  return un__uop(z->g, (un__op)n->op, n->dtype, z->scratch.at, (uint32_t)z->scratch.n, un__attrs(n), n->nattr);
 }
 
 /* The dimension of a SPECIAL counts the ranges of its axis by id. */

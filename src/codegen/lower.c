@@ -76,12 +76,12 @@ un__linear_facts un__linear_facts_of(const un_uop *linear) {
   return f;
 }
 
-/* ---- what rules ask about the target ---- */
+/* ---- what rules ask ---- */
 
 bool un__pred_emulated(un__rw *rw, const un_uop *x) {
   const un__target *t = rw->ctx;
   un_dtype s = un__dt_scalar(x->dtype);
-  return s == UN_F16 ? !t->native_f16 : s == UN_BF16 ? !t->native_bf16 : true;
+  return s != UN_F16 || !t->native_f16;      /* renderers hold bf16 and fp8 as bits */
 }
 
 bool un__pred_soft_f16(un__rw *rw, const un_uop *x) { return !((const un__target *)rw->ctx)->f16_convert; }
@@ -92,4 +92,14 @@ bool un__pred_always_inside(un__rw *rw, const un_uop *access) {
   if (!un__is(p, UN__OP_PARAM)) return false;
   int64_t size = un__known_size(p->src[0]), lanes = un__lanes(access);
   return i->vmin >= 0 && i->vmax < UN__POS_INF - lanes && i->vmax + lanes <= size;
+}
+
+const un_uop *un__fn_in_every_lane(un__rw *rw, const un_uop *c, const un_uop *vector) {
+  return un__with_dtype(rw->g, c, un__dt_with_lanes(c->dtype, un__lanes(vector)));
+}
+
+const un_uop *un__fn_gate_lanes(un__rw *rw, const un_uop *gate, const un_uop *access) {
+  uint32_t lanes = un__lanes(access);
+  if (un__lanes(gate) == lanes) return gate;
+  return un__uop(rw->g, UN__OP_VECTORIZE, un__dt_with_lanes(gate->dtype, lanes), &gate, 1, NULL, 0);
 }

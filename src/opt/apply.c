@@ -41,9 +41,12 @@ static void split_outer(un__graph *g, un__split *s, const un__opt_step *step, in
     return;
   }
   const un_uop *start = idx_mul(g, s->part, each), *size = each;
-  if (!divides(n, m)) size = left_over(g, each, n, start);
+  if (m > 0 && !divides(n, m)) size = left_over(g, each, n, start);
   s->rest = un__range(g, size, un__range_axis(s->range), un__range_id(s->range));
   s->value = idx_add(g, start, s->rest);
+  /* A symbolic range may be too short to give every task something. A task's loop that never runs is no protection:
+   * what does not move along it is computed outside of it. */
+  if (m < 0) s->inside = un__binary(g, UN__OP_LT, s->value, n);
 }
 
 /* r = rest * k + part. */

@@ -45,6 +45,7 @@ static const char *check_factor(const view *v) {
   const un__opt_axis *a = v->axis;
   if (s->factor == 0) {
     if (s->axis == a->type) return "the range has that AxisType already";
+    if (s->axis == UN__AXIS_THREAD) return a->known ? NULL : "the number of tasks must be constant";
     if (!expands(s->axis)) return NULL;
     return !a->known ? "only a constant size can be expanded" : a->size > MAX_PART ? "too many copies" : NULL;
   }

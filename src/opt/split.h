@@ -1,7 +1,8 @@
 /* split.h - one range split, as the rules of split.pat see it.
  *
  * The range r of size n becomes `value`, an expression over the parts. Three ways when the factor does not divide n:
- *   gates     UPCAST and UNROLL of reductions: r runs past n; accesses get the gate value < n, reductions its WHERE
+ *   gates     UPCAST and UNROLL of reductions, THREAD of symbolic ranges: r runs past n; accesses get the gate value < n,
+ *             reductions its WHERE
  *   clamp     UNROLL of outputs (copies that are never lanes): reads see min(value, n - 1), stores get the gate
  *   bounds    loops: the inner part's size is what is left, min(k, n - outer * k)
  */

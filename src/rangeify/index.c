@@ -285,6 +285,13 @@ const un_uop *un__fn_stack_select(un__rw *rw, const un_uop *stack, un__span i) {
   return out;
 }
 
+/* Data may say anything where it is no index. Inside the axis the clamp changes nothing, and it is what proves that the
+ * address arithmetic built on it fits. Where bounds show that it is inside, simplification drops it. */
+static const un_uop *clamped(un__graph *g, const un_uop *i, const un_uop *size) {
+  const un_uop *last = un__binary(g, UN__OP_SUB, size, un__idx(g, 1));
+  return un__binary(g, UN__OP_MIN, un__binary(g, UN__OP_MAX, i, un__idx(g, 0)), last);
+}
+
 const un_uop *un__fn_gather(un__rw *rw, const un_uop *gather, un__span i) {
   un__graph *g = rw->g;
   const un_uop *x = gather->src[0], *given = NULL;
@@ -293,8 +300,10 @@ const un_uop *un__fn_gather(un__rw *rw, const un_uop *gather, un__span i) {
   un__span through = close_tuple(rw, &in);
   for (uint32_t k = 0; k < out.n; k++) {
     const un_uop *t = gather->src[1 + k];
+    bool data = t->op == UN__OP_VALID;
     for (; t->op == UN__OP_VALID; t = t->src[0]) given = both(g, given, index_of(g, t->src[1], through));
     out.at[k] = index_of(g, t, through);
+    if (data) out.at[k] = clamped(g, out.at[k], x->shape->dim[k]);
   }
   out.valid = both(g, in.valid, given);
   const un_uop *value = index_of(g, x, close_tuple(rw, &out));

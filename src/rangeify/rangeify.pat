@@ -15,24 +15,36 @@ ruleset collapse {
   /// Integers: a reduction of reductions is one over all ranges. Also a choice of floats.
   @proof(fuzz)
   rule reduce_reduce: REDUCE<o>(REDUCE<o>(x:!float, *r), *s) ~> REDUCE<o>(x, *s, *r)
+    test REDUCE<ADD>(REDUCE<ADD>(v:i32, RANGE<0, REDUCE>(8)), RANGE<1, REDUCE>(4)) -> REDUCE<ADD>(v, RANGE<1, REDUCE>(4), RANGE<0, REDUCE>(8))
+    test REDUCE<ADD>(REDUCE<MUL>(v:i32, RANGE<0, REDUCE>(8)), RANGE<1, REDUCE>(4)) -> nomatch
   @proof(fuzz)
   rule max_max: REDUCE<MAX>(REDUCE<MAX>(x:float, *r), *s) ~> REDUCE<MAX>(x, *s, *r)
+    test REDUCE<MAX>(REDUCE<MAX>(v:f32, RANGE<0, REDUCE>(8)), RANGE<1, REDUCE>(4)) -> REDUCE<MAX>(v, RANGE<1, REDUCE>(4), RANGE<0, REDUCE>(8))
   @proof(fuzz)
   rule min_min: REDUCE<MIN>(REDUCE<MIN>(x:float, *r), *s) ~> REDUCE<MIN>(x, *s, *r)
+    test REDUCE<MIN>(REDUCE<MIN>(v:f32, RANGE<0, REDUCE>(8)), RANGE<1, REDUCE>(4)) -> REDUCE<MIN>(v, RANGE<1, REDUCE>(4), RANGE<0, REDUCE>(8))
   /// Sums and products of floats, where that changes the order of operations.
   @fp(reduce_order) @proof(fuzz)
   rule reduce_reduce_float: REDUCE<o>(REDUCE<o>(x:float, *r), *s) ~> REDUCE<o>(x, *s, *r)
+    test(reduce_order) REDUCE<ADD>(REDUCE<ADD>(v:f32, RANGE<0, REDUCE>(8)), RANGE<1, REDUCE>(4)) -> REDUCE<ADD>(v, RANGE<1, REDUCE>(4), RANGE<0, REDUCE>(8))
 
   /// When the condition says that one range equals something that does not depend on it, one term of the sum counts: a
   /// one-hot product or a gather written by hand becomes an access.
   @proof(fuzz)
   rule one_hot: REDUCE<ADD>(WHERE(c, x, @zero), *r) => pick(c, x, r)
+    test REDUCE<ADD>(WHERE(EQ(RANGE<0, REDUCE>(8), i:index in [0, 7]), v:f32, 0.0:f32), RANGE<0, REDUCE>(8)) -> ADD(v, 0.0:f32)
+    test REDUCE<ADD>(WHERE(EQ(RANGE<0, REDUCE>(8), i:index in [0, 7]), CAST<i32>(RANGE<0, REDUCE>(8)), 0:i32), RANGE<0, REDUCE>(8)) -> CAST<i32>(i)
+    test REDUCE<ADD>(WHERE(EQ(RANGE<0, REDUCE>(8), i:index in [0, 9]), CAST<i32>(RANGE<0, REDUCE>(8)), 0:i32), RANGE<0, REDUCE>(8))
+      -> WHERE(LT(i, 8), CAST<i32>(VALID(i, LT(i, 8))), 0:i32)
+    test REDUCE<ADD>(WHERE(LT(RANGE<0, REDUCE>(8), i:index in [0, 7]), v:f32, 0.0:f32), RANGE<0, REDUCE>(8)) -> nomatch
   @proof(fuzz)
   rule one_hot_count: m = REDUCE<ADD>(CAST(c:bool), *r) => pick(c, one_like(m), r)
+    test REDUCE<ADD>(CAST<i32>(EQ(RANGE<0, REDUCE>(8), i:index in [0, 7])), RANGE<0, REDUCE>(8)) -> 1:i32
 
   /// A bool factor is a choice. On floats 0 * inf is not 0, and -1 * 0 is -0.
   @fp(nnan, ninf, nsz) @proof(fuzz)
   rule mul_bool_float: MUL[CAST(c:bool), x:float] ~> WHERE(c, x, @zero)
+    test(nnan ninf nsz) MUL(CAST<f32>(c:bool), v:f32) -> WHERE(c, v, 0.0:f32)
 }
 
 /// The element of a leaf that is computed in place is its expression.
@@ -47,7 +59,7 @@ ruleset memory order nodes(BUFFER) {
   rule element: INDEX(b = BUFFER(..), *i) => element(b, i)
 }
 
-ruleset address_gates {
+ruleset gated_loads {
   /// A LOAD whose gate is false is zero already.
   @proof(fuzz)
   rule where_load: WHERE(c, v = LOAD(INDEX(_, _, g)), @zero) if implied(g, c) ~> v
@@ -57,7 +69,7 @@ stage stages_in_place { use stages walk pre fuel 256 }
 stage push_memory { use memory walk pre fuel 256 }
 /// What is run after every step: validity to the indices, smaller loops, everything that simplify knows.
 stage rangeify_clean {
-  use valid_used, collapse, address_gates, fold, bounds, arith, where_fold, casts, divmod, recombine, compare, valid, reduce
+  use valid_used, collapse, gated_loads, fold, bounds, arith, where_fold, casts, divmod, recombine, compare, valid, reduce
   walk post
   fuel 64
 }

@@ -48,12 +48,17 @@ static void declare_masked(un__llvm *r, un__dtype memory, bool load) {
 
 static const un_uop *gate_of(const un_uop *index) { return index->nsrc > 2 ? index->src[2] : NULL; }
 
-/* bool lives in memory as i8: the dtype that is really loaded and stored. */
-static un__dtype memory_dtype(un__dtype d) { return un__dt_is_bool(d) ? un__dt_with_scalar(d, UN_U8) : d; }
+/* The dtype that is really loaded and stored. bool lives in memory as i8. Small floats are moved under a mask as
+ * integers: where the target lacks them, LLVM would take the vector apart by way of f32 and library calls. */
+static un__dtype memory_dtype(un__dtype d, const un_uop *gate) {
+  if (un__dt_is_bool(d)) return un__dt_with_scalar(d, UN_U8);
+  bool small = un__dt_scalar(d) == UN_F16 || un__dt_scalar(d) == UN_BF16;
+  return small && gate && un__lanes(gate) > 1 ? un__dt_with_scalar(d, UN_U16) : d;
+}
 
 static uint32_t put_raw_load(un__llvm *r, const un_uop *n) {
   const un_uop *index = n->src[0], *gate = gate_of(index);
-  un__dtype d = memory_dtype(n->dtype);
+  un__dtype d = memory_dtype(n->dtype, gate);
   uint32_t align = un__dt_info(d)->size;
   if (!gate) {
     uint32_t v = un__llvm_temp(r);
@@ -76,10 +81,11 @@ static uint32_t put_raw_load(un__llvm *r, const un_uop *n) {
 
 static bool put_load(un__llvm *r, const un_uop *n) {
   uint32_t v = put_raw_load(r, n);
-  if (un__dt_is_bool(n->dtype)) {
+  un__dtype d = memory_dtype(n->dtype, gate_of(n->src[0]));
+  if (d != n->dtype) {
     uint32_t raw = v;
     v = un__llvm_temp(r);
-    un__llvm_emit(r, "trunc %T %t to %T\n", memory_dtype(n->dtype), raw, n->dtype);
+    un__llvm_emit(r, un__dt_is_bool(n->dtype) ? "trunc %T %t to %T\n" : "bitcast %T %t to %T\n", d, raw, n->dtype);
   }
   un__llvm_bind(r, n, v);
   return true;
@@ -87,11 +93,11 @@ static bool put_load(un__llvm *r, const un_uop *n) {
 
 static bool put_store(un__llvm *r, const un_uop *n) {
   const un_uop *index = n->src[0], *gate = gate_of(index);
-  un__dtype d = memory_dtype(n->src[1]->dtype);
+  un__dtype from = n->src[1]->dtype, d = memory_dtype(from, gate);
   un__operand value = un__llvm_node(n->src[1]);
-  if (un__dt_is_bool(n->src[1]->dtype)) {
+  if (d != from) {
     value = un__llvm_number(un__llvm_temp(r));
-    un__llvm_emit(r, "zext %T %V to %T\n", n->src[1]->dtype, n->src[1], d);
+    un__llvm_emit(r, un__dt_is_bool(from) ? "zext %T %V to %T\n" : "bitcast %T %V to %T\n", from, n->src[1], d);
   }
   uint32_t align = un__dt_info(d)->size;
   if (gate && un__lanes(gate) > 1) {

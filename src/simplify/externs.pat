@@ -50,9 +50,6 @@ extern fn under(x: node, c: node, holds: int): node
 
 /// x depends on none of the ranges r.
 extern pred indep(x: node, r: nodes) smt "noarg"
-/// The ranges among r on which x does not depend (no match when there is none), and those on which it does.
-extern fn loose(x: node, r: nodes): nodes
-extern fn tight(x: node, r: nodes): nodes
 /// How often the ranges r turn, as an index expression.
 extern fn turns(r: nodes): node
 extern pred nonempty(r: nodes)

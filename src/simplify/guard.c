@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { MAX_FACTS = 24, MAX_CONDITIONS = 16, MAX_WORK = 1024, MAX_DEPTH = 3 };
+enum { MAX_FACTS = 24, MAX_RANGES = 8, MAX_CONDITIONS = 16, MAX_WORK = 1024, MAX_DEPTH = 3 };
 
 typedef struct fact { const un_uop *e; int64_t lo, hi; } fact;
 typedef struct facts { fact at[MAX_FACTS]; uint32_t n; } facts;
@@ -163,28 +163,54 @@ static bool all_distinct(const un_uop *const *at, uint32_t n) {
   return true;
 }
 
+/* What is replaced by what, and what of it comes back. */
+typedef struct exchange {
+  const un_uop *from[MAX_FACTS + MAX_RANGES], *to[MAX_FACTS + MAX_RANGES];
+  const un_uop *vars[MAX_FACTS + MAX_RANGES], *back[MAX_FACTS + MAX_RANGES];
+  uint32_t n, nvars;
+} exchange;
+
+static bool replaced(const exchange *x, const un_uop *e) {
+  for (uint32_t i = 0; i < x->n; i++)
+    if (x->from[i] == e) return true;
+  return false;
+}
+
+static bool put(un__graph *g, exchange *x, const fact *f) {
+  const un_uop *to = stand_in(g, f);
+  if (!to) return false;
+  x->from[x->n] = f->e;
+  x->to[x->n++] = to;
+  if (un__is_const(to)) return true;
+  x->vars[x->nvars] = to;
+  x->back[x->nvars++] = f->e;
+  return true;
+}
+
+/* A loop is the same node everywhere, and what holds for one use of it does not hold for its size: a RANGE whose size is
+ * computed is out of sight while a condition is taken for granted. */
+static bool hide_ranges(un__graph *g, exchange *x, const un_uop *e) {
+  uint32_t hidden = 0;
+  for (uint32_t i = 0; i < e->ranges->n; i++) {
+    const un_uop *r = e->ranges->range[i];
+    if (un__known_size(r->src[0]) >= 0 || replaced(x, r)) continue;
+    if (hidden++ == MAX_RANGES || !put(g, x, &(fact){r, r->vmin, r->vmax})) return false;
+  }
+  return true;
+}
+
 /* x simplified with stand-ins, these taken back out, and simplified again. */
 static const un_uop *simplified(un__rw *rw, const un_uop *x, const facts *f) {
   un__graph *g = rw->g;
   un__rw_options opt = {.licences = rw->licences};
-  const un_uop *from[MAX_FACTS], *to[MAX_FACTS], *vars[MAX_FACTS], *back[MAX_FACTS];
-  uint32_t n = 0, nvars = 0;
-  for (uint32_t i = 0; i < f->n; i++) {
-    if (!usable(&f->at[i])) continue;
-    from[n] = f->at[i].e;
-    to[n] = stand_in(g, &f->at[i]);
-    if (!to[n]) return NULL;
-    if (!un__is_const(to[n])) {
-      vars[nvars] = to[n];
-      back[nvars++] = from[n];
-    }
-    n++;
-  }
-  if (!n || !all_distinct(to, n)) return NULL;
-  const un_uop *y = un__substitute(g, x, from, to, n);
+  exchange ex = {.n = 0};
+  for (uint32_t i = 0; i < f->n; i++)
+    if (usable(&f->at[i]) && !put(g, &ex, &f->at[i])) return NULL;
+  if (!ex.n || !hide_ranges(g, &ex, x) || !all_distinct(ex.to, ex.n)) return NULL;
+  const un_uop *y = un__substitute(g, x, ex.from, ex.to, ex.n);
   if (!y || y == x) return NULL;
   y = un__graph_rewrite(g, y, &un__pass_simplify, &opt);
-  if (y && nvars) y = un__substitute(g, y, vars, back, nvars);
+  if (y && ex.nvars) y = un__substitute(g, y, ex.vars, ex.back, ex.nvars);
   return y ? un__graph_rewrite(g, y, &un__pass_simplify, &opt) : NULL;
 }
 
@@ -200,6 +226,8 @@ const un_uop *un__fn_under(un__rw *rw, const un_uop *x, const un_uop *c, int64_t
   read_sums(&f);
   const un_uop *y = simplified(rw, x, &f);
   if (!y || y == x) return NULL;
+  /* A RANGE whose size was simplified under the condition is another RANGE: a loop that nobody closes. */
+  if (!un__rangeset_subset(y->ranges, x->ranges)) return NULL;
   uint32_t now = tree_size(y);
   return now && now < size ? y : NULL;
 }

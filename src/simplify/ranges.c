@@ -16,21 +16,6 @@ bool un__pred_indep(un__rw *rw, const un_uop *x, un__span r) {
   return true;
 }
 
-/* The ranges on which x depends or not; declined when there are none, or when one is no plain RANGE. */
-static un__span select_ranges(un__rw *rw, const un_uop *x, un__span r, bool dependent) {
-  un__span none = {NULL, 0};
-  const un_uop **at = un__arena_alloc(un__workspace_arena(rw->g), r.n * sizeof *at);
-  uint32_t n = 0;
-  for (uint32_t i = 0; at && i < r.n; i++) {
-    if (!un__is(r.at[i], UN__OP_RANGE)) return none;
-    if (depends(x, r.at[i]) == dependent) at[n++] = r.at[i];
-  }
-  return n ? (un__span){at, n} : none;
-}
-
-un__span un__fn_loose(un__rw *rw, const un_uop *x, un__span r) { return select_ranges(rw, x, r, false); }
-un__span un__fn_tight(un__rw *rw, const un_uop *x, un__span r) { return select_ranges(rw, x, r, true); }
-
 const un_uop *un__fn_turns(un__rw *rw, un__span r) {
   const un_uop *n = NULL;
   for (uint32_t i = 0; i < r.n; i++) {

@@ -38,8 +38,6 @@ const un_uop *un__fn_under(un__rw *rw, const un_uop *x, const un_uop *c, int64_t
 
 /* ranges.c */
 bool un__pred_indep(un__rw *rw, const un_uop *x, un__span r);
-un__span un__fn_loose(un__rw *rw, const un_uop *x, un__span r);
-un__span un__fn_tight(un__rw *rw, const un_uop *x, un__span r);
 const un_uop *un__fn_turns(un__rw *rw, un__span r);
 bool un__pred_nonempty(un__rw *rw, un__span r);
 bool un__pred_addresses_only(un__rw *rw, const un_uop *x, const un_uop *r);

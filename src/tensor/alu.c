@@ -45,6 +45,7 @@ const un_uop *un__tensor_bitcast(un__graph *g, const un_uop *x, un_dtype dtype) 
   if (dtype == UN_BOOL || un_dtype_size(from) != un_dtype_size(dtype))
     return un__tensor_fail(g, UN_ERR_DTYPE, "bitcast: expected a dtype of %zu bytes that is not bool, got %s (from %s)",
                            un_dtype_size(from), un_dtype_name(dtype), un_dtype_name(from));
+  if (from == UN_BOOL) return un__cast(g, UN__DT(dtype), x);     /* its byte is 0 or 1 */
   return un__uop(g, UN__OP_BITCAST, UN__DT(dtype), &x, 1, NULL, 0);
 }
 

@@ -58,6 +58,11 @@ static int64_t floor_div(int64_t a, int64_t b) {
   return q - (a % b != 0 && (a < 0) != (b < 0));
 }
 
+static wide wide_div(wide a, wide b, bool truncating) {
+  wide q = a / b;
+  return q - (!truncating && a % b != 0 && (a < 0) != (b < 0));
+}
+
 static int64_t neg_inf(int64_t v) { return v == UN__NEG_INF ? UN__POS_INF : v == UN__POS_INF ? UN__NEG_INF : -v; }
 
 static bounds bound_add(const un_uop *n, const un_uop *a, const un_uop *b) {
@@ -89,6 +94,10 @@ static bounds bound_mul(const un_uop *n, const un_uop *a, const un_uop *b) {
 /* Division by a divisor of known sign; x / 0 is 0, so 0 joins the result when the divisor may be 0. */
 static bounds bound_div(const un_uop *n, const un_uop *a, const un_uop *b, bool truncating) {
   bounds all = dtype_bounds(n->dtype);
+  if (b->vmin == b->vmax && b->vmin < 0 && !unknown(a) && !unknown(b)) {
+    wide x = wide_div(a->vmin, b->vmin, truncating), y = wide_div(a->vmax, b->vmin, truncating);
+    return fit(n->dtype, y, x);
+  }
   if (b->vmin < 0 || is_inf(b->vmax) || (b->vmin == 0 && b->vmax == 0)) return all;
   int64_t d_lo = b->vmin < 1 ? 1 : b->vmin, d_hi = b->vmax;
   int64_t lo, hi;

@@ -39,7 +39,8 @@ void count_ops(const un_uop *root, uint64_t *counts);
 /* Fills a new array for BUFFER node n with values that depend only on its slot, dtype and shape. */
 bool fill_input(const un_uop *buffer, un__itensor *out);
 
-/* Whether b agrees with a within f; the first difference as text in `out`. */
-bool tensors_agree(const un__itensor *a, const un__itensor *b, const fact *f, char *out, size_t size);
+/* Whether b agrees with a: exactly where f says so, else within the interpreter's bounds (NULL: exactly); the first
+ * difference as text in `out`. */
+bool tensors_agree(const un__itensor *a, const un__itensor *b, const fact *f, const double *bound, char *out, size_t size);
 
 #endif

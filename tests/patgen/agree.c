@@ -30,8 +30,10 @@ static uint32_t below(pool *p, uint32_t n) {
 
 static void add(pool *p, const un_uop *n) {
   if (!n || un__has_flag(n, UN__F_MEM)) return;
-  if (p->n < POOL) p->at[p->n++] = n;
-  else p->at[60 + below(p, POOL - 60)] = n;      /* leaves stay */
+  if (p->n < POOL)
+    p->at[p->n++] = n;
+  else
+    p->at[60 + below(p, POOL - 60)] = n; /* leaves stay */
 }
 
 static void leaves(pool *p) {
@@ -39,11 +41,13 @@ static void leaves(pool *p) {
   static const int64_t values[] = {0, 1, 2, 3, 4, -1};
   for (int d = 0; d < 6; d++) {
     un__dtype dt = UN__DT(dtypes[d]);
-    for (int v = 0; v < 6; v++) add(p, dtypes[d] == UN_F32 ? un__const_f(p->g, dt, (double)values[v]) : un__const_i(p->g, dt, values[v]));
+    for (int v = 0; v < 6; v++)
+      add(p, dtypes[d] == UN_F32 ? un__const_f(p->g, dt, (double)values[v]) : un__const_i(p->g, dt, values[v]));
     for (int64_t k = 0; k < 3; k++) {
       const un_uop *src[2] = {un__idx(p->g, -k), un__idx(p->g, 3 * k + 2)};
       const int64_t name[UN__NAME_WORDS] = {'a' + 3 * d + k, 0}, slot[2] = {3 * d + k, 0};
-      add(p, dtypes[d] == UN_INDEX ? un__uop(p->g, UN__OP_VAR, 0, src, 2, name, UN__NAME_WORDS) : un__uop(p->g, UN__OP_BUFFER, dt, NULL, 0, slot, 2));
+      add(p, dtypes[d] == UN_INDEX ? un__uop(p->g, UN__OP_VAR, 0, src, 2, name, UN__NAME_WORDS)
+                                   : un__uop(p->g, UN__OP_BUFFER, dt, NULL, 0, slot, 2));
     }
   }
 }
@@ -67,7 +71,11 @@ static const un_uop *grow(pool *p) {
   const un_uop *a = pick(p, 0), *src[3] = {a, NULL, NULL};
   if (op == UN__OP_CAST) return un__cast(p->g, UN__DT(targets[below(p, 6)]), a);
   if (info->dtype_rule == UN__DR_GIVEN || !a || un__dt_class(a->dtype) == UN__CLASS_VOID) return NULL;
-  const char *cls = un__dt_is_float(a->dtype) ? "f" : un__dt_is_bool(a->dtype) ? "b" : un__dt_is_index(a->dtype) ? "x" : un__m_is_sint(a->dtype) ? "i" : "u";
+  const char *cls = un__dt_is_float(a->dtype)   ? "f"
+                    : un__dt_is_bool(a->dtype)  ? "b"
+                    : un__dt_is_index(a->dtype) ? "x"
+                    : un__m_is_sint(a->dtype)   ? "i"
+                                                : "u";
   if (info->operands[0] != '*' && !strchr(info->operands, cls[0])) return NULL;
   for (uint32_t i = 1; i < info->min_src; i++) src[i] = pick(p, a->dtype);
   if (op == UN__OP_WHERE) src[0] = pick(p, UN__DT(UN_BOOL)), src[2] = src[1] ? pick(p, src[1]->dtype) : NULL;

@@ -4,7 +4,9 @@
 
 #include "rewrite/match.h"
 
-struct un__rw_state { uint32_t fired; };      /* the rule that fired, counted from 1; 0: none */
+struct un__rw_state {
+  uint32_t fired;
+}; /* the rule that fired, counted from 1; 0: none */
 
 bool agree_enabled(const un__rw *rw, uint32_t rule);
 const un_uop *agree_fire(un__rw *rw, uint32_t rule, const un_uop *from, const un_uop *to);

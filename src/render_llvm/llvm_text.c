@@ -7,15 +7,18 @@
 
 #include "uop/eval.h"
 
+/* bf16 and fp8 are bits here: lowering leaves no arithmetic on them, and LLVM's bfloat would bring in calls to
+ * conversion routines that no process must have. */
 static const char *const scalar_type[UN_DTYPE_COUNT] = {
   [UN_VOID] = "void", [UN_BOOL] = "i1", [UN_I8] = "i8", [UN_U8] = "i8", [UN_I16] = "i16", [UN_U16] = "i16",
-  [UN_I32] = "i32", [UN_U32] = "i32", [UN_I64] = "i64", [UN_U64] = "i64", [UN_F16] = "half", [UN_BF16] = "bfloat",
+  [UN_I32] = "i32", [UN_U32] = "i32", [UN_I64] = "i64", [UN_U64] = "i64", [UN_F16] = "half", [UN_BF16] = "i16",
   [UN_F32] = "float", [UN_F64] = "double", [UN_F8E4M3] = "i8", [UN_F8E5M2] = "i8", [UN_INDEX] = "i64",
 };
 
 static const char *const suffix[UN_DTYPE_COUNT] = {
   [UN_BOOL] = "i1", [UN_I8] = "i8", [UN_U8] = "i8", [UN_I16] = "i16", [UN_U16] = "i16", [UN_I32] = "i32", [UN_U32] = "i32",
-  [UN_I64] = "i64", [UN_U64] = "i64", [UN_F16] = "f16", [UN_BF16] = "bf16", [UN_F32] = "f32", [UN_F64] = "f64",
+  [UN_I64] = "i64", [UN_U64] = "i64", [UN_F16] = "f16", [UN_BF16] = "i16", [UN_F32] = "f32", [UN_F64] = "f64",
+  [UN_F8E4M3] = "i8", [UN_F8E5M2] = "i8",
 };
 
 static void put_vector(un__strbuf *out, const char *scalar, uint32_t lanes) {
@@ -54,7 +57,6 @@ static void put_scalar_const(un__strbuf *out, un__dtype d, uint64_t bits) {
   switch (un__dt_scalar(d)) {
   case UN_BOOL: un__sb_puts(out, bits ? "true" : "false"); return;
   case UN_F16: un__sb_printf(out, "0xH%04" PRIX64, bits & 0xffff); return;
-  case UN_BF16: un__sb_printf(out, "0xR%04" PRIX64, bits & 0xffff); return;
   case UN_F32: un__sb_printf(out, "0x%016" PRIX64, float_as_double_bits((uint32_t)bits)); return;
   case UN_F64: un__sb_printf(out, "0x%016" PRIX64, bits); return;
   default: un__sb_puti64(out, (int64_t)bits);

@@ -112,6 +112,12 @@ ruleset narrow_casts ctx un__target {
   @proof(fuzz)
   rule e4m3_encode: CAST<f8e4m3>(x:f32) => BITCAST<f8e4m3>(e4m3_code(BITCAST<u32>(x)))
 
+  /// A bool is stored as a byte, 0 or 1.
+  @proof(fuzz)
+  rule bits_of_bool: BITCAST<i8|u8|f8e4m3|f8e5m2>(x:bool) => BITCAST(CAST<u8>(x)):dtype(root)
+  @proof(fuzz)
+  rule bool_of_bits: BITCAST<bool>(x:i8|u8|f8e4m3|f8e5m2) => NE(BITCAST<u8>(x), 0)
+
   // ---- from narrow floats ----
 
   @proof(fuzz)

@@ -7,7 +7,8 @@
 
 #include "uop/eval.h"
 
-/* bf16 and fp8 are their bits: they are loaded, stored and chosen, and computed as f32 (codegen/narrow.pat). */
+/* bf16 and fp8 are bits here: lowering leaves no arithmetic on them, and LLVM's bfloat would bring in calls to
+ * conversion routines that no process must have. */
 static const char *const scalar_type[UN_DTYPE_COUNT] = {
   [UN_VOID] = "void", [UN_BOOL] = "i1", [UN_I8] = "i8", [UN_U8] = "i8", [UN_I16] = "i16", [UN_U16] = "i16",
   [UN_I32] = "i32", [UN_U32] = "i32", [UN_I64] = "i64", [UN_U64] = "i64", [UN_F16] = "half", [UN_BF16] = "i16",

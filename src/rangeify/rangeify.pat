@@ -35,7 +35,7 @@ ruleset collapse {
     test REDUCE<ADD>(WHERE(EQ(RANGE<0, REDUCE>(8), i:index in [0, 7]), v:f32, 0.0:f32), RANGE<0, REDUCE>(8)) -> ADD(v, 0.0:f32)
     test REDUCE<ADD>(WHERE(EQ(RANGE<0, REDUCE>(8), i:index in [0, 7]), CAST<i32>(RANGE<0, REDUCE>(8)), 0:i32), RANGE<0, REDUCE>(8)) -> CAST<i32>(i)
     test REDUCE<ADD>(WHERE(EQ(RANGE<0, REDUCE>(8), i:index in [0, 9]), CAST<i32>(RANGE<0, REDUCE>(8)), 0:i32), RANGE<0, REDUCE>(8))
-      -> WHERE(LT(i, 8), CAST<i32>(VALID(i, LT(i, 8))), 0:i32)
+      -> WHERE(LT(i, 8), CAST<i32>(VALID(MIN(MAX(i, 0), 7), LT(i, 8))), 0:i32)
     test REDUCE<ADD>(WHERE(LT(RANGE<0, REDUCE>(8), i:index in [0, 7]), v:f32, 0.0:f32), RANGE<0, REDUCE>(8)) -> nomatch
   @proof(fuzz)
   rule one_hot_count: m = REDUCE<ADD>(CAST(c:bool), *r) => pick(c, one_like(m), r)

@@ -8,9 +8,13 @@ ruleset fma {
 
   @fp(contract) @proof(fuzz)
   rule mul_sub: SUB(MUL(a:f32|f64, b), c) ~> MULACC(a, b, NEG(c))
+    test(contract) SUB(MUL(a:f64, b:f64), c:f64) -> MULACC(a:f64, b:f64, NEG(c:f64))
+    test(contract) SUB(MUL(a:i32, b:i32), c:i32) -> nomatch
 
   @fp(contract) @proof(fuzz)
   rule sub_mul: SUB(c, MUL(a:f32|f64, b)) ~> MULACC(NEG(a), b, c)
+    test(contract) SUB(c:f32, MUL(a:f32, b:f32)) -> MULACC(NEG(a:f32), b:f32, c:f32)
+    test SUB(c:f32, MUL(a:f32, b:f32)) -> nomatch
 }
 
 stage fma { use fma  walk post  fuel 16 }

@@ -14,6 +14,7 @@ ruleset gates {
   /// A constant in every lane is a constant.
   @proof(fuzz)
   rule splat_const: VECTORIZE(c:const):bool|int|float|index => in_every_lane(c, root)
+    test VECTORIZE(v:i32, v:i32) -> nomatch
 
   @proof(fuzz)
   rule gate_true: INDEX(p, i, @true) ~> INDEX(p, i)

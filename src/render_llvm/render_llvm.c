@@ -48,12 +48,11 @@ static void declare_masked(un__llvm *r, un__dtype memory, bool load) {
 
 static const un_uop *gate_of(const un_uop *index) { return index->nsrc > 2 ? index->src[2] : NULL; }
 
-/* The dtype that is really loaded and stored. bool lives in memory as i8. Small floats are moved under a mask as
- * integers: where the target lacks them, LLVM would take the vector apart by way of f32 and library calls. */
+/* The dtype that is really loaded and stored. bool lives in memory as i8. f16 is moved under a mask as an integer: where
+ * the target lacks it, LLVM would take the vector apart by way of f32. */
 static un__dtype memory_dtype(un__dtype d, const un_uop *gate) {
   if (un__dt_is_bool(d)) return un__dt_with_scalar(d, UN_U8);
-  bool small = un__dt_scalar(d) == UN_F16 || un__dt_scalar(d) == UN_BF16;
-  return small && gate && un__lanes(gate) > 1 ? un__dt_with_scalar(d, UN_U16) : d;
+  return un__dt_scalar(d) == UN_F16 && gate && un__lanes(gate) > 1 ? un__dt_with_scalar(d, UN_U16) : d;
 }
 
 static uint32_t put_raw_load(un__llvm *r, const un_uop *n) {

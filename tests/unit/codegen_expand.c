@@ -231,22 +231,6 @@ Test(expand, ragged_sizes_keep_results) {
     }
 }
 
-/* A random step on a random range of the kernel. */
-static un__opt_step random_step(const un_uop *kernel, rng *r) {
-  static const int64_t factors[] = {0, 2, 3, 4, 5, 8, 16};
-  static const un__axis axes[] = {UN__AXIS_LOOP,   UN__AXIS_THREAD, UN__AXIS_UPCAST, UN__AXIS_UPCAST,
-                                  UN__AXIS_UNROLL, UN__AXIS_UNROLL, UN__AXIS_REDUCE};
-  size_t n, ranges = 0;
-  const un_uop **order = un__toposort(kernel, &n);
-  for (size_t i = 0; i < n; i++) ranges += un__is(order[i], UN__OP_RANGE);
-  int64_t pick = ranges ? rng_upto(r, (int64_t)ranges) : 0, id = 0;
-  for (size_t i = 0; i < n; i++)
-    if (un__is(order[i], UN__OP_RANGE) && pick-- == 0) id = un__range_id(order[i]);
-  un__free(order);
-  un__axis axis = axes[rng_upto(r, 7)];
-  return (un__opt_step){id, axis, factors[rng_upto(r, 7)], axis != UN__AXIS_THREAD};
-}
-
 Test(expand, random_legal_plans_keep_results, .timeout = 60) {
   for (uint64_t seed = 1; seed <= 300; seed++) {
     rng r = {seed * 104729};
@@ -256,7 +240,7 @@ Test(expand, random_legal_plans_keep_results, .timeout = 60) {
                    1 + rng_upto(&r, 20), 1 + rng_upto(&r, 9));
     const un_uop *now = k.root;
     for (int i = 0; i < 10; i++) {
-      un__opt_plan plan = {1, {random_step(now, &r)}};
+      un__opt_plan plan = {1, {k_random_step(now, &r)}};
       if (!un__opt_legal(now, &plan.step[0], un__target_generic(), UN__LIC_PRECISE, NULL)) continue;
       now = un__opt_apply(g, now, &plan, un__target_generic(), UN__LIC_PRECISE);
       cr_assert(now, "seed %d: %s", (int)seed, err.text);

@@ -133,22 +133,6 @@ Test(opt, ragged_sizes_are_expanded_too) {
     }
 }
 
-/* A random step on a random range of the kernel. */
-static un__opt_step random_step(const un_uop *kernel, rng *r) {
-  static const int64_t factors[] = {0, 2, 3, 4, 5, 7, 8};
-  static const un__axis axes[] = {UN__AXIS_LOOP,   UN__AXIS_THREAD, UN__AXIS_UPCAST, UN__AXIS_UPCAST,
-                                  UN__AXIS_UNROLL, UN__AXIS_UNROLL, UN__AXIS_REDUCE};
-  size_t n, ranges = 0;
-  const un_uop **order = un__toposort(kernel, &n);
-  for (size_t i = 0; i < n; i++) ranges += un__is(order[i], UN__OP_RANGE);
-  int64_t pick = ranges ? rng_upto(r, (int64_t)ranges) : 0, id = 0;
-  for (size_t i = 0; i < n; i++)
-    if (un__is(order[i], UN__OP_RANGE) && pick-- == 0) id = un__range_id(order[i]);
-  un__free(order);
-  un__axis axis = axes[rng_upto(r, 7)];
-  return (un__opt_step){id, axis, factors[rng_upto(r, 7)], axis != UN__AXIS_THREAD};
-}
-
 Test(opt, random_legal_plans_keep_results, .timeout = 60) {
   uint32_t taken = 0;
   for (uint64_t seed = 1; seed <= 400; seed++) {
@@ -161,7 +145,7 @@ Test(opt, random_legal_plans_keep_results, .timeout = 60) {
     char what[32];
     snprintf(what, sizeof what, "seed %d", (int)seed);
     for (int i = 0; i < 12; i++) {
-      un__opt_plan plan = {1, {random_step(now, &r)}};
+      un__opt_plan plan = {1, {k_random_step(now, &r)}};
       if (!un__opt_legal(now, &plan.step[0], un__target_generic(), UN__LIC_PRECISE, NULL)) continue;
       const un_uop *next = un__opt_apply(g, now, &plan, un__target_generic(), UN__LIC_PRECISE);
       cr_assert(next, "%s: %s", what, err.text);

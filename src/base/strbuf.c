@@ -1,6 +1,5 @@
 #include "strbuf.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,4 +44,11 @@ void un__sb_printf(un__strbuf *s, const char *fmt, ...) {
   va_end(again);
 }
 
-void un__sb_puti64(un__strbuf *s, int64_t v) { un__sb_printf(s, "%" PRId64, v); }
+void un__sb_puti64(un__strbuf *s, int64_t v) {
+  char text[20], *p = text + sizeof text;
+  uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+  do *--p = (char)('0' + u % 10);
+  while (u /= 10);
+  if (v < 0) *--p = '-';
+  un__sb_putn(s, p, (size_t)(text + sizeof text - p));
+}

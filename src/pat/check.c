@@ -10,8 +10,9 @@ static void check_twins(un__pat *p, const un__ruleset_ast *s) {
   un__rule **rules = un__pat_set_rules(p, s, &n);
   for (size_t i = 0; i < n; i++)
     for (size_t k = 0; k < i; k++) {
-      if (strcmp(rules[i]->name, rules[k]->name)) continue;
-      un__diag *d = un__pat_error(p, rules[i]->loc, "duplicate", "rule '%s' is in ruleset '%s' twice", rules[i]->name, s->name);
+      if (rules[i]->set != rules[k]->set || strcmp(rules[i]->name, rules[k]->name)) continue;
+      un__diag *d =
+          un__pat_error(p, rules[i]->loc, "duplicate", "rule '%s' is in ruleset '%s' twice", rules[i]->name, s->name);
       un__pat_note_at(p, d, rules[k]->loc, "first here");
       break;
     }
@@ -52,8 +53,10 @@ static bool c_uses(const char *body, const char *name) {
   size_t n = strlen(name);
   for (const char *s = body; (s = strstr(s, name)); s++) {
     char before = s == body ? ' ' : s[-1], after = s[n];
-    bool word_before = before == '_' || (before >= '0' && before <= '9') || (before >= 'A' && before <= 'Z') || (before >= 'a' && before <= 'z');
-    bool word_after = after == '_' || (after >= '0' && after <= '9') || (after >= 'A' && after <= 'Z') || (after >= 'a' && after <= 'z');
+    bool word_before = before == '_' || (before >= '0' && before <= '9') || (before >= 'A' && before <= 'Z') ||
+                       (before >= 'a' && before <= 'z');
+    bool word_after = after == '_' || (after >= '0' && after <= '9') || (after >= 'A' && after <= 'Z') ||
+                      (after >= 'a' && after <= 'z');
     if (!word_before && !word_after) return true;
   }
   return false;
@@ -70,10 +73,13 @@ static void check_unused(un__pat *p, const un__rule *r, const un__variant *v) {
   for (size_t i = 0; i < v->caps.n; i++) {
     const un__cap *c = &v->caps.at[i];
     if (c->hidden || left_uses(r->lhs, c->name) > 1 || right_uses(r, c->name, 0)) continue;
-    un__diag *d = un__pat_warn(p, c->loc, "unused", "'%s' is never used", c->kind == UN__CAP_DTYPE ? c->name + 1 : c->name);
+    un__diag *d =
+        un__pat_warn(p, c->loc, "unused", "'%s' is never used", c->kind == UN__CAP_DTYPE ? c->name + 1 : c->name);
     if (c->kind == UN__CAP_DTYPE) continue;
-    if (c->kind == UN__CAP_SPAN) un__pat_note_plain(p, d, "write '..' to ignore the rest");
-    else un__pat_note_plain(p, d, "write '_' to ignore it");
+    if (c->kind == UN__CAP_SPAN)
+      un__pat_note_plain(p, d, "write '..' to ignore the rest");
+    else
+      un__pat_note_plain(p, d, "write '_' to ignore it");
   }
   for (size_t i = 0; i < r->clauses.n; i++)
     if (r->clauses.at[i].is_let && !right_uses(r, r->clauses.at[i].name, i + 1))
@@ -117,8 +123,10 @@ static void visit_decl(un__pat *p, un__decl *d, int depth);
 static void visit_calls(un__pat *p, un__decl *from, const un__ex *e, int depth) {
   un__decl *d = e->kind == UN__EX_CALL ? un__pat_find_decl(p, e->name) : NULL;
   if (d) {
-    if (d->state == OPEN) un__pat_error(p, e->loc, "recursive", "'%s' calls itself", d->name);
-    else visit_decl(p, d, depth + 1);
+    if (d->state == OPEN)
+      un__pat_error(p, e->loc, "recursive", "'%s' calls itself", d->name);
+    else
+      visit_decl(p, d, depth + 1);
   }
   bool number = e->kind == UN__EX_CONST && e->args.at[0]->kind != UN__EX_INT && e->args.at[0]->kind != UN__EX_FLOAT;
   bool builtin = e->kind == UN__EX_CALL && !d && un__infer_partial(e->name);
@@ -131,8 +139,10 @@ static void visit_decl(un__pat *p, un__decl *d, int depth) {
   if (d->state != UNSEEN) return;
   d->state = OPEN;
   d->partial = d->is_extern && !d->is_pred;
-  if (depth > MAX_CALL_DEPTH) un__pat_error(p, d->loc, "recursive", "functions call each other more than %d deep", MAX_CALL_DEPTH);
-  else if (d->body) visit_calls(p, d, d->body, depth);
+  if (depth > MAX_CALL_DEPTH)
+    un__pat_error(p, d->loc, "recursive", "functions call each other more than %d deep", MAX_CALL_DEPTH);
+  else if (d->body)
+    visit_calls(p, d, d->body, depth);
   d->state = DONE;
 }
 

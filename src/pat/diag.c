@@ -82,7 +82,7 @@ static un__diag *report(un__pat *p, un__severity sev, un__pat_loc loc, const cha
   for (size_t i = 0; i < p->diags.n; i++) {
     un__diag *d = &p->diags.at[i];
     if (same_place(d->loc, loc) && !strcmp(d->code, code) && !strcmp(d->text, text)) {
-      un__diag *again = un__pat_alloc(p, sizeof *again);   /* takes the notes of the copy, printed by nobody */
+      un__diag *again = un__pat_alloc(p, sizeof *again); /* takes the notes of the copy, printed by nobody */
       return again;
     }
   }
@@ -179,7 +179,7 @@ static int by_place(const void *a, const void *b) {
   const un__diag *x = *(const un__diag *const *)a, *y = *(const un__diag *const *)b;
   if (x->loc.file != y->loc.file) return x->loc.file < y->loc.file ? -1 : 1;
   if (x->loc.off != y->loc.off) return x->loc.off < y->loc.off ? -1 : 1;
-  return x < y ? -1 : x > y;   /* order of reporting: both lie in one array */
+  return x < y ? -1 : x > y; /* order of reporting: both lie in one array */
 }
 
 void un__pat_print_diags(const un__pat *p, un__strbuf *out) {

@@ -40,7 +40,8 @@ static void restrict_to(un__infer *in, int tv, uint32_t mask, un__pat_loc loc) {
   if (tv < 0) return;
   un__tclass *c = &in->classes.at[tv];
   if (c->mask && !(c->mask & mask))
-    un__pat_error(in->p, loc, "type", "a dtype must be both %s and %s here", mask_text(in->p, c->mask), mask_text(in->p, mask));
+    un__pat_error(in->p, loc, "type", "a dtype must be both %s and %s here", mask_text(in->p, c->mask),
+                  mask_text(in->p, mask));
   c->mask &= mask;
 }
 
@@ -83,7 +84,8 @@ const char *un__infer_dtype(const un__infer *in, int tv) {
   const char *whole = un__infer_whole_dtype(in, tv);
   if (whole || find(in, tv) < 0) return whole;
   for (int i = 0; i < UN__PDT_COUNT; i++)
-    if (in->classes.at[find_scalar(in, tv)].mask == (uint32_t)1 << i) return un__pat_fmt(in->p, "UN__DT(UN_%s)", un__pat_dtype_id[i]);
+    if (in->classes.at[find_scalar(in, tv)].mask == (uint32_t)1 << i)
+      return un__pat_fmt(in->p, "UN__DT(UN_%s)", un__pat_dtype_id[i]);
   return NULL;
 }
 
@@ -92,7 +94,9 @@ uint32_t un__infer_mask(const un__infer *in, int tv) {
   return tv < 0 ? UINT32_MAX : in->classes.at[tv].mask;
 }
 
-bool un__infer_same_scalar(const un__infer *in, int a, int b) { return a >= 0 && b >= 0 && find_scalar(in, a) == find_scalar(in, b); }
+bool un__infer_same_scalar(const un__infer *in, int a, int b) {
+  return a >= 0 && b >= 0 && find_scalar(in, a) == find_scalar(in, b);
+}
 
 void un__infer_learn(un__infer *in, int tv, const char *source) {
   tv = find(in, tv);
@@ -126,101 +130,13 @@ static void unbound(un__infer *in, const un__ex *e) {
   if (near && *near != '\'') un__pat_note_plain(in->p, d, "did you mean '%s'?", near);
 }
 
-/* ---- builtins ---- */
-
-/* args: ends at NONE. DTYPE arguments take a node too. `c` is the function in match.h; guards use it as an int. */
-static const un__builtin builtins[] = {
-    {"vmin", UN__K_INT, {UN__K_NODE}, "un__m_vmin"},
-    {"vmax", UN__K_INT, {UN__K_NODE}, "un__m_vmax"},
-    {"nsrc", UN__K_INT, {UN__K_NODE}, "un__m_nsrc"},
-    {"is_const", UN__K_INT, {UN__K_NODE}, "un__is_const"},
-    {"is_invalid", UN__K_INT, {UN__K_NODE}, "un__m_is_invalid"},
-    {"depends_on", UN__K_INT, {UN__K_NODE, UN__K_NODE}, "un__depends_on"},
-    {"lanes", UN__K_INT, {UN__K_DTYPE}, "un__m_lanes"},
-    {"bits", UN__K_INT, {UN__K_DTYPE}, "un__m_bits"},
-    {"is_float", UN__K_INT, {UN__K_DTYPE}, "un__dt_is_float"},
-    {"is_int", UN__K_INT, {UN__K_DTYPE}, "un__dt_is_int"},
-    {"is_sint", UN__K_INT, {UN__K_DTYPE}, "un__m_is_sint"},
-    {"is_uint", UN__K_INT, {UN__K_DTYPE}, "un__m_is_uint"},
-    {"is_bool", UN__K_INT, {UN__K_DTYPE}, "un__dt_is_bool"},
-    {"is_index", UN__K_INT, {UN__K_DTYPE}, "un__dt_is_index"},
-    {"is_ptr", UN__K_INT, {UN__K_DTYPE}, "un__dt_is_ptr"},
-    {"dtype_min", UN__K_INT, {UN__K_DTYPE}, "un__m_dtype_min"},
-    {"dtype_max", UN__K_INT, {UN__K_DTYPE}, "un__m_dtype_max"},
-    {"fdiv", UN__K_INT, {UN__K_INT, UN__K_INT}, "un__m_fdiv"},
-    {"fmod", UN__K_INT, {UN__K_INT, UN__K_INT}, "un__m_fmod"},
-    {"tdiv", UN__K_INT, {UN__K_INT, UN__K_INT}, "un__m_tdiv"},
-    {"tmod", UN__K_INT, {UN__K_INT, UN__K_INT}, "un__m_tmod"},
-    {"min", UN__K_INT, {UN__K_INT, UN__K_INT}, "un__m_min"},
-    {"max", UN__K_INT, {UN__K_INT, UN__K_INT}, "un__m_max"},
-    {"abs", UN__K_INT, {UN__K_INT}, "un__m_abs"},
-    {"gcd", UN__K_INT, {UN__K_INT, UN__K_INT}, "un__m_gcd"},
-    {"log2", UN__K_INT, {UN__K_INT}, "un__m_log2"},
-    {"is_pow2", UN__K_INT, {UN__K_INT}, "un__m_is_pow2"},
-    {"len", UN__K_INT, {UN__K_NODES}, NULL},
-    {"fresh", UN__K_INT, {UN__K_NONE}, "un__m_fresh"},
-    {"attr", UN__K_INT, {UN__K_NODE, UN__K_NONE}, NULL},
-    {"dtype", UN__K_DTYPE, {UN__K_NODE}, NULL},
-    {"scalar_of", UN__K_DTYPE, {UN__K_DTYPE}, "un__m_scalar_of"},
-    {"vec", UN__K_DTYPE, {UN__K_DTYPE, UN__K_INT}, "un__m_vec"},
-    {"with_lanes", UN__K_DTYPE, {UN__K_DTYPE, UN__K_INT}, "un__m_vec"},
-    {"with_scalar", UN__K_DTYPE, {UN__K_DTYPE, UN__K_DTYPE}, "un__m_with_scalar"},
-    {"with_src", UN__K_NODE, {UN__K_NODE}, NULL},
-    {"with_dtype", UN__K_NODE, {UN__K_NODE, UN__K_DTYPE}, NULL},
-    {"src", UN__K_NODE, {UN__K_NODE, UN__K_INT}, NULL},
-    {"first", UN__K_NODES, {UN__K_NODES, UN__K_INT}, "un__m_first"},
-    {"rest", UN__K_NODES, {UN__K_NODES, UN__K_INT}, "un__m_rest"},
-};
-
-const un__builtin *un__infer_builtin(const char *name) {
-  for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
-    if (!strcmp(builtins[i].name, name)) return &builtins[i];
-  return NULL;
-}
-
-bool un__infer_partial(const char *name) {
-  static const char *const partial[] = {"with_src", "with_dtype", "src", "first", "rest"};
-  for (size_t i = 0; i < sizeof partial / sizeof *partial; i++)
-    if (!strcmp(partial[i], name)) return true;
-  return false;
-}
-
-/* ---- kinds ---- */
-
-un__kind un__infer_kind(const un__infer *in, const un__ex *e) {
-  const un__name *n;
-  const un__decl *d;
-  const un__builtin *b;
-  un__kind k;
-  switch (e->kind) {
-  case UN__EX_FLOAT: return UN__K_NODE;
-  case UN__EX_INT:
-  case UN__EX_IN: return in->in_test || e->type ? UN__K_NODE : UN__K_INT;
-  case UN__EX_NAME:
-    n = un__infer_name(in, e->name);
-    return n ? n->kind : in->in_test ? UN__K_NODE : UN__K_NONE;
-  case UN__EX_UPPER: return UN__K_INT;
-  case UN__EX_TYPE:
-  case UN__EX_TYVAR: return UN__K_DTYPE;
-  case UN__EX_SPLICE: return UN__K_NODES;
-  case UN__EX_CALL:
-    b = un__infer_builtin(e->name);
-    d = un__pat_find_decl(in->p, e->name);
-    return d ? d->result : b ? b->result : UN__K_NONE;
-  case UN__EX_UNARY: return e->args.n ? un__infer_kind(in, e->args.at[0]) : UN__K_NONE;
-  case UN__EX_COND: return e->args.n == 3 ? un__infer_kind(in, e->args.at[1]) == UN__K_NODE ? UN__K_NODE : un__infer_kind(in, e->args.at[2]) : UN__K_NONE;
-  case UN__EX_BINARY:
-    k = e->args.n == 2 ? un__infer_kind(in, e->args.at[0]) : UN__K_NONE;
-    if (k == UN__K_NODE || (e->args.n == 2 && un__infer_kind(in, e->args.at[1]) == UN__K_NODE)) return UN__K_NODE;
-    return UN__K_INT;
-  default: return UN__K_NODE;
-  }
-}
+/* ---- wanted kinds ---- */
 
 static const char *kind_text(un__kind k) {
-  static const char *const names[] = {[UN__K_NONE] = "nothing", [UN__K_INT] = "a number", [UN__K_NODE] = "a node",
-                                      [UN__K_NODES] = "several nodes", [UN__K_DTYPE] = "a dtype",
-                                      [UN__K_INTS] = "an attribute of several numbers", [UN__K_OP] = "an operation", [UN__K_ATTR] = "an attribute"};
+  static const char *const names[] = {
+      [UN__K_NONE] = "nothing",        [UN__K_INT] = "a number",     [UN__K_NODE] = "a node",
+      [UN__K_NODES] = "several nodes", [UN__K_DTYPE] = "a dtype",    [UN__K_INTS] = "an attribute of several numbers",
+      [UN__K_OP] = "an operation",     [UN__K_ATTR] = "an attribute"};
   return names[k];
 }
 
@@ -236,17 +152,28 @@ static void walk_ints(un__infer *in, un__ex *e);
 
 static int walk_as(un__infer *in, un__ex *e, un__kind k) {
   switch (k) {
-  case UN__K_INT: walk_int(in, e); break;
-  case UN__K_NODE: return walk_node(in, e);
-  case UN__K_NODES: walk_nodes(in, e); break;
-  case UN__K_DTYPE: walk_dtype(in, e); break;
-  case UN__K_INTS: walk_ints(in, e); break;
-  case UN__K_ATTR: return walk_as(in, e, un__infer_kind(in, e) == UN__K_INTS ? UN__K_INTS : UN__K_INT);
+  case UN__K_INT:
+    walk_int(in, e);
+    break;
+  case UN__K_NODE:
+    return walk_node(in, e);
+  case UN__K_NODES:
+    walk_nodes(in, e);
+    break;
+  case UN__K_DTYPE:
+    walk_dtype(in, e);
+    break;
+  case UN__K_INTS:
+    walk_ints(in, e);
+    break;
+  case UN__K_ATTR:
+    return walk_as(in, e, un__infer_kind(in, e) == UN__K_INTS ? UN__K_INTS : UN__K_INT);
   case UN__K_OP:
     if (e->kind == UN__EX_UPPER ? un__optab_find(e->name) < 0 : un__infer_kind(in, e) != UN__K_OP)
       want(in, e, k, un__infer_kind(in, e));
     break;
-  default: break;
+  default:
+    break;
   }
   return -1;
 }
@@ -266,9 +193,12 @@ static void walk_attr_call(un__infer *in, un__ex *e) {
   const un__name *n = x->kind == UN__EX_NAME ? un__infer_name(in, x->name) : NULL;
   int op = n && n->cap ? in->v->sites.at[n->cap->site].op : 0;
   if (x->kind == UN__EX_NAME && !strcmp(x->name, "root") && in->v) op = in->v->sites.at[0].op;
-  if (!op) un__pat_error(in->p, x->loc, "bad-attr", "the operation of this node is not known: bind a pattern with an operation");
+  if (!op)
+    un__pat_error(in->p, x->loc, "bad-attr",
+                  "the operation of this node is not known: bind a pattern with an operation");
   else if (un__optab_attr_by_name(&un__optab[op], e->args.at[1]->name) < 0)
-    un__pat_error(in->p, e->args.at[1]->loc, "bad-attr", "%s has no attribute '%s'", un__optab[op].name, e->args.at[1]->name);
+    un__pat_error(in->p, e->args.at[1]->loc, "bad-attr", "%s has no attribute '%s'", un__optab[op].name,
+                  e->args.at[1]->name);
 }
 
 /* Arguments of a call; the result's class for nodes, else -1. */
@@ -290,16 +220,21 @@ static int walk_call(un__infer *in, un__ex *e) {
     return -1;
   }
   if (!strcmp(b->name, "len")) {
-    if (e->args.n != 1) wrong_arguments(in, e, 1);
-    else if (un__infer_kind(in, e->args.at[0]) == UN__K_INTS) walk_ints(in, e->args.at[0]);
-    else walk_nodes(in, e->args.at[0]);
+    if (e->args.n != 1)
+      wrong_arguments(in, e, 1);
+    else if (un__infer_kind(in, e->args.at[0]) == UN__K_INTS)
+      walk_ints(in, e->args.at[0]);
+    else
+      walk_nodes(in, e->args.at[0]);
     return -1;
   }
   if (!strcmp(b->name, "with_src")) {
     int tv = e->args.n ? walk_node(in, e->args.at[0]) : -1;
     for (size_t i = 1; i < e->args.n; i++)
-      if (un__infer_kind(in, e->args.at[i]) == UN__K_NODES) walk_nodes(in, e->args.at[i]);
-      else walk_node(in, e->args.at[i]);
+      if (un__infer_kind(in, e->args.at[i]) == UN__K_NODES)
+        walk_nodes(in, e->args.at[i]);
+      else
+        walk_node(in, e->args.at[i]);
     (void)tv;
     return new_class(in, UINT32_MAX, NULL);
   }
@@ -316,7 +251,9 @@ static int walk_call(un__infer *in, un__ex *e) {
 static void walk_comparison(un__infer *in, un__ex *e) {
   un__kind a = un__infer_kind(in, e->args.at[0]), b = un__infer_kind(in, e->args.at[1]);
   bool eq = e->tok == UN__T_EQ || e->tok == UN__T_NE;
-  un__kind k = a == UN__K_DTYPE || b == UN__K_DTYPE ? UN__K_DTYPE : a == UN__K_NODE || b == UN__K_NODE ? UN__K_NODE : UN__K_INT;
+  un__kind k = a == UN__K_DTYPE || b == UN__K_DTYPE ? UN__K_DTYPE
+               : a == UN__K_NODE || b == UN__K_NODE ? UN__K_NODE
+                                                    : UN__K_INT;
   if (a == UN__K_OP || b == UN__K_OP) k = UN__K_OP;
   if (k != UN__K_INT && !eq) want(in, e->args.at[0], UN__K_INT, k);
   walk_as(in, e->args.at[0], k);
@@ -326,8 +263,10 @@ static void walk_comparison(un__infer *in, un__ex *e) {
 static bool is_comparison(int tok) { return tok >= UN__T_EQ && tok <= UN__T_GE; }
 
 static void walk_in(un__infer *in, un__ex *e) {
-  if (un__infer_kind(in, e->args.at[0]) == UN__K_NODE) walk_node(in, e->args.at[0]);
-  else walk_int(in, e->args.at[0]);
+  if (un__infer_kind(in, e->args.at[0]) == UN__K_NODE)
+    walk_node(in, e->args.at[0]);
+  else
+    walk_int(in, e->args.at[0]);
   walk_int(in, e->args.at[1]);
   walk_int(in, e->args.at[2]);
 }
@@ -335,32 +274,42 @@ static void walk_in(un__infer *in, un__ex *e) {
 static void walk_int(un__infer *in, un__ex *e) {
   const un__name *n;
   switch (e->kind) {
-  case UN__EX_INT: return;
+  case UN__EX_INT:
+    return;
   case UN__EX_NAME:
     n = un__infer_name(in, e->name);
-    if (!n) unbound(in, e);
-    else if (n->kind != UN__K_INT && n->kind != UN__K_OP) want(in, e, UN__K_INT, n->kind);
+    if (!n)
+      unbound(in, e);
+    else if (n->kind != UN__K_INT && n->kind != UN__K_OP)
+      want(in, e, UN__K_INT, n->kind);
     return;
   case UN__EX_UPPER:
     if (un__optab_axis(e->name) < 0 && un__optab_find(e->name) < 0)
       un__pat_error(in->p, e->loc, "unknown-name", "'%s' is neither an operation nor an axis type", e->name);
     return;
-  case UN__EX_UNARY: walk_int(in, e->args.at[0]); return;
+  case UN__EX_UNARY:
+    walk_int(in, e->args.at[0]);
+    return;
   case UN__EX_BINARY:
-    if (is_comparison(e->tok)) walk_comparison(in, e);
-    else walk_int(in, e->args.at[0]), walk_int(in, e->args.at[1]);
+    if (is_comparison(e->tok))
+      walk_comparison(in, e);
+    else
+      walk_int(in, e->args.at[0]), walk_int(in, e->args.at[1]);
     return;
   case UN__EX_COND:
     for (size_t i = 0; i < e->args.n; i++) walk_int(in, e->args.at[i]);
     return;
-  case UN__EX_IN: walk_in(in, e); return;
+  case UN__EX_IN:
+    walk_in(in, e);
+    return;
   case UN__EX_CALL: {
     un__kind k = un__infer_kind(in, e);
     walk_call(in, e);
     if (k != UN__K_INT && k != UN__K_NONE) want(in, e, UN__K_INT, k);
     return;
   }
-  default: want(in, e, UN__K_INT, un__infer_kind(in, e));
+  default:
+    want(in, e, UN__K_INT, un__infer_kind(in, e));
   }
 }
 
@@ -390,15 +339,21 @@ static void walk_nodes(un__infer *in, un__ex *e) {
     return;
   }
   const un__name *n = e->kind == UN__EX_NAME ? un__infer_name(in, e->name) : NULL;
-  if (e->kind == UN__EX_NAME && !n) unbound(in, e);
-  else if (un__infer_kind(in, e) != UN__K_NODES) want(in, e, UN__K_NODES, un__infer_kind(in, e));
-  else if (e->kind == UN__EX_CALL) walk_call(in, e);
+  if (e->kind == UN__EX_NAME && !n)
+    unbound(in, e);
+  else if (un__infer_kind(in, e) != UN__K_NODES)
+    want(in, e, UN__K_NODES, un__infer_kind(in, e));
+  else if (e->kind == UN__EX_CALL)
+    walk_call(in, e);
 }
 
 static void walk_ints(un__infer *in, un__ex *e) {
-  if (e->kind == UN__EX_NAME && !un__infer_name(in, e->name)) unbound(in, e);
-  else if (un__infer_kind(in, e) != UN__K_INTS) want(in, e, UN__K_INTS, un__infer_kind(in, e));
-  else if (e->kind == UN__EX_CALL) walk_call(in, e);
+  if (e->kind == UN__EX_NAME && !un__infer_name(in, e->name))
+    unbound(in, e);
+  else if (un__infer_kind(in, e) != UN__K_INTS)
+    want(in, e, UN__K_INTS, un__infer_kind(in, e));
+  else if (e->kind == UN__EX_CALL)
+    walk_call(in, e);
 }
 
 /* ---- dtypes of ops ---- */
@@ -425,12 +380,14 @@ static void relate(un__infer *in, int op, int tv, int first, uint32_t i, int kid
                     op == UN__POP_PAD || op == UN__POP_SHRINK || op == UN__POP_END;
   bool all_index = op == UN__POP_RANGE || op == UN__POP_VAR || op == UN__POP_BUFFER || op == UN__POP_IOTA ||
                    op == UN__POP_PARAM || op == UN__POP_SPECIAL;
-  if (all_index || (tail_index && i > 0) || (op == UN__POP_VALID && i == 0)) restrict_to(in, kid, un__optab_class("index"), loc);
+  if (all_index || (tail_index && i > 0) || (op == UN__POP_VALID && i == 0))
+    restrict_to(in, kid, un__optab_class("index"), loc);
   bool same_scalar = op == UN__POP_GEP || op == UN__POP_UNROLL || op == UN__POP_CONTRACT || op == UN__POP_HREDUCE;
   if (op == UN__POP_VECTORIZE || (same_scalar && i == 0)) unify_scalar(in, tv, kid, loc);
   if (op == UN__POP_END && i == 0) restrict_to(in, kid, un__optab_class("void"), loc);
   if (op == UN__POP_VALID && i == 1) restrict_to(in, kid, un__optab_class("bool"), loc);
-  if ((op == UN__POP_REDUCE || op == UN__POP_REDUCE_AXIS || op == UN__POP_HREDUCE) && i == 0) restrict_to(in, kid, letters, loc);
+  if ((op == UN__POP_REDUCE || op == UN__POP_REDUCE_AXIS || op == UN__POP_HREDUCE) && i == 0)
+    restrict_to(in, kid, letters, loc);
 }
 
 static void relate_result(un__infer *in, int op, int tv, un__pat_loc loc) {
@@ -451,21 +408,25 @@ static void annotate(un__infer *in, un__ex *e, int tv) {
     unify(in, t->expr->args.at[0]->tv, tv, t->loc);
   if (!t->var) return;
   const un__name *n = un__infer_name(in, un__pat_fmt(in->p, "'%s", t->var));
-  if (!n) un__pat_error(in->p, t->loc, "unbound", "type variable '%s is not bound on the left side", t->var);
-  else if (n->tv >= 0) unify(in, n->tv, tv, t->loc);
+  if (!n)
+    un__pat_error(in->p, t->loc, "unbound", "type variable '%s is not bound on the left side", t->var);
+  else if (n->tv >= 0)
+    unify(in, n->tv, tv, t->loc);
 }
 
 static void walk_attrs(un__infer *in, un__ex *e, const un__oprow *row) {
   uint32_t n = un__optab_nattr(row);
   bool list = n && row->attr[n - 1].kind == UN__PAK_INTS;
   if (list ? e->attrs.n < n : e->attrs.n != n) {
-    un__pat_error(in->p, e->loc, "bad-attr", "%s has %u attribute%s, not %zu", row->name, n, n == 1 ? "" : "s", e->attrs.n);
+    un__pat_error(in->p, e->loc, "bad-attr", "%s has %u attribute%s, not %zu", row->name, n, n == 1 ? "" : "s",
+                  e->attrs.n);
     return;
   }
   for (uint32_t i = 0; i < e->attrs.n; i++) {
     un__ex *a = e->attrs.at[i];
     un__pat_ak ak = row->attr[i < n ? i : n - 1].kind;
-    if (ak == UN__PAK_NAME || (ak == UN__PAK_INTS && e->attrs.n == n && un__infer_kind(in, a) != UN__K_INT && a->kind != UN__EX_INT)) {
+    if (ak == UN__PAK_NAME ||
+        (ak == UN__PAK_INTS && e->attrs.n == n && un__infer_kind(in, a) != UN__K_INT && a->kind != UN__EX_INT)) {
       walk_ints(in, a);
     } else if (a->kind == UN__EX_INT) {
       continue;
@@ -473,7 +434,8 @@ static void walk_attrs(un__infer *in, un__ex *e, const un__oprow *row) {
       continue;
     } else if (a->kind == UN__EX_UPPER) {
       if (ak == UN__PAK_OP ? un__optab_find(a->name) < 0 : ak != UN__PAK_AXIS || un__optab_axis(a->name) < 0)
-        un__pat_error(in->p, a->loc, "bad-attr", "'%s' is no value of attribute '%s' of %s", a->name, row->attr[i].name, row->name);
+        un__pat_error(in->p, a->loc, "bad-attr", "'%s' is no value of attribute '%s' of %s", a->name, row->attr[i].name,
+                      row->name);
     } else {
       walk_int(in, a);
     }
@@ -487,7 +449,8 @@ static int walk_op(un__infer *in, un__ex *e) {
   bool open = false;
   for (size_t i = 0; i < e->args.n; i++) open |= un__infer_kind(in, e->args.at[i]) == UN__K_NODES;
   if (e->args.n - (open ? 1 : 0) > row->max || (!open && e->args.n < row->min))
-    un__pat_error(in->p, e->loc, "arity", "%s takes %u operand%s, not %zu", row->name, row->min, row->min == 1 ? "" : "s", e->args.n);
+    un__pat_error(in->p, e->loc, "arity", "%s takes %u operand%s, not %zu", row->name, row->min,
+                  row->min == 1 ? "" : "s", e->args.n);
   int tv = new_class(in, UINT32_MAX, NULL), first = -1;
   relate_result(in, op, tv, e->loc);
   annotate(in, e, tv);
@@ -508,10 +471,13 @@ static int walk_op(un__infer *in, un__ex *e) {
 }
 
 int un__infer_binary_op(int tok) {
-  static const struct { int tok, op; } map[] = {
-      {UN__T_PLUS, UN__POP_ADD}, {UN__T_MINUS, UN__POP_SUB}, {UN__T_STAR, UN__POP_MUL}, {UN__T_SLASH, UN__POP_FDIV}, {UN__T_AND, UN__POP_AND},
-      {UN__T_OR, UN__POP_OR}, {UN__T_XOR, UN__POP_XOR}, {UN__T_SHL, UN__POP_SHL}, {UN__T_SHR, UN__POP_SHR},
-      {UN__T_LT, UN__POP_LT}, {UN__T_GT, UN__POP_LT}, {UN__T_EQ, UN__POP_EQ}, {UN__T_NE, UN__POP_NE}};
+  static const struct {
+    int tok, op;
+  } map[] = {{UN__T_PLUS, UN__POP_ADD},   {UN__T_MINUS, UN__POP_SUB}, {UN__T_STAR, UN__POP_MUL},
+             {UN__T_SLASH, UN__POP_FDIV}, {UN__T_AND, UN__POP_AND},   {UN__T_OR, UN__POP_OR},
+             {UN__T_XOR, UN__POP_XOR},    {UN__T_SHL, UN__POP_SHL},   {UN__T_SHR, UN__POP_SHR},
+             {UN__T_LT, UN__POP_LT},      {UN__T_GT, UN__POP_LT},     {UN__T_EQ, UN__POP_EQ},
+             {UN__T_NE, UN__POP_NE}};
   for (size_t i = 0; i < sizeof map / sizeof *map; i++)
     if (map[i].tok == tok) return map[i].op;
   return 0;
@@ -520,7 +486,8 @@ int un__infer_binary_op(int tok) {
 static int walk_binary_node(un__infer *in, un__ex *e) {
   int op = un__infer_binary_op(e->tok);
   if (!op) {
-    un__pat_error(in->p, e->loc, "type", "this operator does not build a node: write the operation (FLOORMOD, NOT(LT(...)), ...)");
+    un__pat_error(in->p, e->loc, "type",
+                  "this operator does not build a node: write the operation (FLOORMOD, NOT(LT(...)), ...)");
     return -1;
   }
   int tv = new_class(in, UINT32_MAX, NULL), a = walk_node(in, e->args.at[0]), b = walk_node(in, e->args.at[1]);
@@ -535,7 +502,8 @@ static int walk_name_node(un__infer *in, un__ex *e) {
   if (!n && in->in_test) {
     int tv = new_class(in, e->type ? e->type->mask : UINT32_MAX, NULL);
     if (!e->type || !(e->type->mask & ~UN__PAT_PTR) || (e->type->mask & (e->type->mask - 1)))
-      un__pat_error(in->p, e->loc, "type", "give variable '%s' a single dtype where it first appears: %s:i32", e->name, e->name);
+      un__pat_error(in->p, e->loc, "type", "give variable '%s' a single dtype where it first appears: %s:i32", e->name,
+                    e->name);
     add_name(in, (un__name){.name = e->name, .kind = UN__K_NODE, .tv = tv});
     in->classes.at[tv].source = un__pat_fmt(in->p, "v_%s->dtype", e->name);
     return tv;
@@ -545,14 +513,19 @@ static int walk_name_node(un__infer *in, un__ex *e) {
     return -1;
   }
   if (n->kind == UN__K_NODE || n->is_const) return n->tv;
-  if (n->kind == UN__K_INT) un__pat_error(in->p, e->loc, "type", "'%s' is a number here: write #%s to build a constant", e->name, e->name);
-  else want(in, e, UN__K_NODE, n->kind);
+  if (n->kind == UN__K_INT)
+    un__pat_error(in->p, e->loc, "type", "'%s' is a number here: write #%s to build a constant", e->name, e->name);
+  else
+    want(in, e, UN__K_NODE, n->kind);
   return -1;
 }
 
 static int walk_sem(un__infer *in, un__ex *e) {
-  static const char *const classes[UN__SEM_COUNT] = {[UN__SEM_TRUE] = "bool", [UN__SEM_FALSE] = "bool", [UN__SEM_INF] = "float",
-                                                     [UN__SEM_NAN] = "float", [UN__SEM_INVALID] = "index"};
+  static const char *const classes[UN__SEM_COUNT] = {[UN__SEM_TRUE] = "bool",
+                                                     [UN__SEM_FALSE] = "bool",
+                                                     [UN__SEM_INF] = "float",
+                                                     [UN__SEM_NAN] = "float",
+                                                     [UN__SEM_INVALID] = "index"};
   int tv = new_class(in, ~(UN__PAT_PTR | un__optab_class("void")), NULL);
   if (classes[e->sem]) restrict_to(in, tv, un__optab_class(classes[e->sem]), e->loc);
   if (e->sem == UN__SEM_IDENT && e->args.n && un__infer_kind(in, e->args.at[0]) != UN__K_OP &&
@@ -564,7 +537,8 @@ static int walk_sem(un__infer *in, un__ex *e) {
 static int walk_eval(un__infer *in, un__ex *e) {
   int op = un__infer_op(in, e), tv = new_class(in, UINT32_MAX, NULL), first = -1;
   if (op <= 0) return tv;
-  if (!(un__optab[op].flags & UN__PF_EVAL)) un__pat_error(in->p, e->loc, "type", "%s has no evaluator", un__optab[op].name);
+  if (!(un__optab[op].flags & UN__PF_EVAL))
+    un__pat_error(in->p, e->loc, "type", "%s has no evaluator", un__optab[op].name);
   relate_result(in, op, tv, e->loc);
   for (size_t i = 0; i < e->args.n; i++) {
     if (un__infer_kind(in, e->args.at[i]) == UN__K_NODES) {
@@ -581,8 +555,10 @@ static int walk_eval(un__infer *in, un__ex *e) {
 static int walk_cond_node(un__infer *in, un__ex *e) {
   int tv = new_class(in, UINT32_MAX, NULL);
   bool static_choice = un__infer_kind(in, e->args.at[0]) == UN__K_INT;
-  if (static_choice) walk_int(in, e->args.at[0]);
-  else relate(in, UN__POP_WHERE, tv, -1, 0, walk_node(in, e->args.at[0]), e->args.at[0]->loc);
+  if (static_choice)
+    walk_int(in, e->args.at[0]);
+  else
+    relate(in, UN__POP_WHERE, tv, -1, 0, walk_node(in, e->args.at[0]), e->args.at[0]->loc);
   for (int i = 1; i < 3; i++) unify(in, tv, walk_node(in, e->args.at[i]), e->args.at[i]->loc);
   return tv;
 }
@@ -590,14 +566,22 @@ static int walk_cond_node(un__infer *in, un__ex *e) {
 static int walk_node_inner(un__infer *in, un__ex *e) {
   int tv;
   switch (e->kind) {
-  case UN__EX_NAME: return walk_name_node(in, e);
-  case UN__EX_OP: return walk_op(in, e);
-  case UN__EX_BINARY: return walk_binary_node(in, e);
-  case UN__EX_COND: return walk_cond_node(in, e);
-  case UN__EX_EVAL: return walk_eval(in, e);
-  case UN__EX_SEM: return walk_sem(in, e);
-  case UN__EX_INT: return new_class(in, ~(UN__PAT_PTR | un__optab_class("void")), NULL);
-  case UN__EX_FLOAT: return new_class(in, un__optab_class("float"), NULL);
+  case UN__EX_NAME:
+    return walk_name_node(in, e);
+  case UN__EX_OP:
+    return walk_op(in, e);
+  case UN__EX_BINARY:
+    return walk_binary_node(in, e);
+  case UN__EX_COND:
+    return walk_cond_node(in, e);
+  case UN__EX_EVAL:
+    return walk_eval(in, e);
+  case UN__EX_SEM:
+    return walk_sem(in, e);
+  case UN__EX_INT:
+    return new_class(in, ~(UN__PAT_PTR | un__optab_class("void")), NULL);
+  case UN__EX_FLOAT:
+    return new_class(in, un__optab_class("float"), NULL);
   case UN__EX_UNARY: {
     int a = walk_node(in, e->args.at[0]);
     tv = new_class(in, UINT32_MAX, NULL);
@@ -605,7 +589,9 @@ static int walk_node_inner(un__infer *in, un__ex *e) {
     return tv;
   }
   case UN__EX_CONST:
-    tv = new_class(in, e->args.at[0]->kind == UN__EX_FLOAT ? un__optab_class("float") : ~(UN__PAT_PTR | un__optab_class("void")), NULL);
+    tv = new_class(
+        in, e->args.at[0]->kind == UN__EX_FLOAT ? un__optab_class("float") : ~(UN__PAT_PTR | un__optab_class("void")),
+        NULL);
     if (e->args.at[0]->kind != UN__EX_FLOAT) walk_int(in, e->args.at[0]);
     return tv;
   case UN__EX_CALL: {
@@ -620,7 +606,8 @@ static int walk_node_inner(un__infer *in, un__ex *e) {
     walk_int(in, e->args.at[1]);
     walk_int(in, e->args.at[2]);
     return tv;
-  default: break;
+  default:
+    break;
   }
   want(in, e, UN__K_NODE, un__infer_kind(in, e));
   return -1;
@@ -645,7 +632,8 @@ static void left_classes(un__infer *in) {
     const un__cons *c = &v->cons.at[i];
     if (c->kind == UN__CK_TYPE) restrict_to(in, c->site, (uint32_t)c->a, c->loc);
     if (c->kind == UN__CK_SAME || c->kind == UN__CK_DTYPE_EQ) unify(in, c->site, c->site2, c->loc);
-    if (c->kind == UN__CK_SEM && (c->a == UN__SEM_TRUE || c->a == UN__SEM_FALSE)) restrict_to(in, c->site, un__optab_class("bool"), c->loc);
+    if (c->kind == UN__CK_SEM && (c->a == UN__SEM_TRUE || c->a == UN__SEM_FALSE))
+      restrict_to(in, c->site, un__optab_class("bool"), c->loc);
     int op = v->sites.at[c->site].op;
     bool reduces = op == UN__POP_REDUCE || op == UN__POP_REDUCE_AXIS || op == UN__POP_HREDUCE;
     if (c->kind == UN__CK_ATTR && reduces && c->a == 0 && c->b > 0 && c->b < UN__POP_COUNT)
@@ -670,15 +658,22 @@ static void left_names(un__infer *in) {
     add_name(in, (un__name){.name = v->rule->loops.at[i].var, .kind = UN__K_OP, .tv = -1, .value = v->loop_ops.at[i]});
   for (size_t i = 0; i < v->caps.n; i++) {
     const un__cap *c = &v->caps.at[i];
-    static const un__kind kinds[] = {[UN__CAP_NODE] = UN__K_NODE, [UN__CAP_CONST] = UN__K_INT, [UN__CAP_SPAN] = UN__K_NODES,
-                                     [UN__CAP_WORD] = UN__K_INT, [UN__CAP_INTS] = UN__K_INTS, [UN__CAP_DTYPE] = UN__K_DTYPE};
-    un__name n = {.name = c->name, .kind = kinds[c->kind], .is_const = c->kind == UN__CAP_CONST, .attr = c->attr, .tv = -1, .cap = c};
+    static const un__kind kinds[] = {
+        [UN__CAP_NODE] = UN__K_NODE, [UN__CAP_CONST] = UN__K_INT, [UN__CAP_SPAN] = UN__K_NODES,
+        [UN__CAP_WORD] = UN__K_INT,  [UN__CAP_INTS] = UN__K_INTS, [UN__CAP_DTYPE] = UN__K_DTYPE};
+    un__name n = {.name = c->name,
+                  .kind = kinds[c->kind],
+                  .is_const = c->kind == UN__CAP_CONST,
+                  .attr = c->attr,
+                  .tv = -1,
+                  .cap = c};
     if (c->kind == UN__CAP_NODE || c->kind == UN__CAP_CONST || c->kind == UN__CAP_DTYPE) n.tv = c->site;
     add_name(in, n);
     if (n.tv < 0 || in->p->oom) continue;
     un__tclass *k = &in->classes.at[find(in, n.tv)];
     if (k->source) continue;
-    k->source = c->kind == UN__CAP_DTYPE ? un__pat_fmt(in->p, "t_%s", c->name + 1) : un__pat_fmt(in->p, "v_%s->dtype", c->name);
+    k->source =
+        c->kind == UN__CAP_DTYPE ? un__pat_fmt(in->p, "t_%s", c->name + 1) : un__pat_fmt(in->p, "v_%s->dtype", c->name);
   }
 }
 
@@ -700,7 +695,8 @@ static void check_narrowing(un__infer *in, const uint32_t *mask, const int *root
       bool single = mask[i] && !(mask[i] & (mask[i] - 1)) && mask[i] == mask[k];
       bool unsaid = (mask[i] | mask[k]) & un__optab_class("void");
       if (root[i] == root[k] || single || unsaid || find_scalar(in, (int)i) != find_scalar(in, (int)k)) continue;
-      un__diag *d = un__pat_error(in->p, r->rhs->loc, "type", "the right side needs two dtypes to be equal that may differ on the left");
+      un__diag *d = un__pat_error(in->p, r->rhs->loc, "type",
+                                  "the right side needs two dtypes to be equal that may differ on the left");
       un__pat_note_plain(in->p, d, "tie them with a type variable: x:'T, y:'T");
       return;
     }
@@ -716,7 +712,7 @@ static void infer_clauses(un__infer *in, un__rule *r) {
     }
     un__kind k = un__infer_kind(in, c->expr);
     int tv = walk_as(in, c->expr, k);
-    if (k == UN__K_NONE) walk_int(in, c->expr);     /* reports what is wrong with it */
+    if (k == UN__K_NONE) walk_int(in, c->expr); /* reports what is wrong with it */
     if (un__infer_name(in, c->name)) un__pat_error(in->p, c->loc, "duplicate", "'%s' is bound already", c->name);
     in->lets++;
     un__tclass *late = k == UN__K_NODE && tv >= 0 ? &in->classes.at[find(in, tv)] : NULL;

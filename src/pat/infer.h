@@ -10,32 +10,32 @@
 #include "lower.h"
 
 typedef struct un__tclass {
-  int up;                    /* union-find parent of the whole dtype, or itself */
-  int scalar_up;             /* union-find parent of the scalar alone */
-  uint32_t mask;             /* of the scalar's root */
-  const char *source;        /* C expression of the dtype, or NULL */
-  const char *late;          /* the same, but of a `let`: usable once `late_no` lets have been made */
+  int up;             /* union-find parent of the whole dtype, or itself */
+  int scalar_up;      /* union-find parent of the scalar alone */
+  uint32_t mask;      /* of the scalar's root */
+  const char *source; /* C expression of the dtype, or NULL */
+  const char *late;   /* the same, but of a `let`: usable once `late_no` lets have been made */
   int late_no;
-  int truth_of;              /* bool with the lanes of that class; -1 */
+  int truth_of; /* bool with the lanes of that class; -1 */
 } un__tclass;
 
 typedef struct un__name {
   const char *name;
-  un__kind kind;             /* as it is declared: a `#c` is an INT that may stand for its node */
+  un__kind kind; /* as it is declared: a `#c` is an INT that may stand for its node */
   bool is_const, is_let;
   un__pat_ak attr;
-  int tv;                    /* NODE and consts: its class; else -1 */
-  int value;                 /* OP: the row */
-  const un__cap *cap;        /* NULL for lets, parameters, test variables */
+  int tv;             /* NODE and consts: its class; else -1 */
+  int value;          /* OP: the row */
+  const un__cap *cap; /* NULL for lets, parameters, test variables */
 } un__name;
 
 typedef struct un__infer {
   un__pat *p;
-  const un__variant *v;      /* NULL: a test or the body of a fn */
+  const un__variant *v; /* NULL: a test or the body of a fn */
   UN__VEC(un__tclass) classes;
   UN__VEC(un__name) names;
   bool in_test;
-  int lets, lets_made;       /* of `let` clauses: seen by inference; emitted so far */
+  int lets, lets_made; /* of `let` clauses: seen by inference; emitted so far */
 } un__infer;
 
 /* Infers the rule's clauses and template for this variant, marking tv in its expressions. Reports unbound, type. */
@@ -60,7 +60,12 @@ void un__infer_learn(un__infer *in, int tv, const char *source);
 /* Row of an EX_OP or EX_EVAL, loop variables looked up. 0: none. */
 int un__infer_op(const un__infer *in, const un__ex *e);
 /* Builtin functions of expressions: result kind, or NONE when there is none of that name. */
-typedef struct un__builtin { const char *name; un__kind result; un__kind args[4]; const char *c; } un__builtin;
+typedef struct un__builtin {
+  const char *name;
+  un__kind result;
+  un__kind args[4];
+  const char *c;
+} un__builtin;
 const un__builtin *un__infer_builtin(const char *name);
 /* May the builtin give nothing (a node or nodes that are not there)? */
 bool un__infer_partial(const char *name);

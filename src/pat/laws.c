@@ -28,7 +28,8 @@ static const char *clash(const un__cons *a, const un__cons *b) {
 /* The site that stands for `site` under the SAME constraints. */
 static int same_as(const un__variant *v, int site) {
   for (size_t i = 0; i < v->cons.n; i++)
-    if (v->cons.at[i].kind == UN__CK_SAME && v->cons.at[i].site == site && v->cons.at[i].site2 < site) return same_as(v, v->cons.at[i].site2);
+    if (v->cons.at[i].kind == UN__CK_SAME && v->cons.at[i].site == site && v->cons.at[i].site2 < site)
+      return same_as(v, v->cons.at[i].site2);
   return site;
 }
 
@@ -43,7 +44,8 @@ void un__check_contradiction(un__pat *p, const un__variant *v) {
     const un__cons *a = &v->cons.at[i];
     bool same = a->kind == UN__CK_SAME;
     if (same && ops_clash(v, a->site, a->site2)) contradiction(p, v, a->loc, "one node cannot have two operations");
-    if (same && (is_inside(v, a->site, a->site2) || is_inside(v, a->site2, a->site))) contradiction(p, v, a->loc, "no node is its own source");
+    if (same && (is_inside(v, a->site, a->site2) || is_inside(v, a->site2, a->site)))
+      contradiction(p, v, a->loc, "no node is its own source");
     for (size_t k = 0; k < i; k++) {
       const un__cons *b = &v->cons.at[k];
       const char *why = same_as(v, a->site) == same_as(v, b->site) ? clash(a, b) : NULL;
@@ -54,10 +56,20 @@ void un__check_contradiction(un__pat *p, const un__variant *v) {
 
 /* ---- self-loop: the right side certainly matches the left side again ---- */
 
-typedef struct fit { const un__infer *in; const un__rule *r; struct { const char *name; const un__ex *e; } bound[32]; int n; } fit;
+typedef struct fit {
+  const un__infer *in;
+  const un__rule *r;
+  struct {
+    const char *name;
+    const un__ex *e;
+  } bound[32];
+  int n;
+} fit;
 
 static bool same_ex(const un__ex *a, const un__ex *b) {
-  if (a->kind != b->kind || a->op != b->op || a->tok != b->tok || a->sem != b->sem || a->num != b->num || a->fnum != b->fnum) return false;
+  if (a->kind != b->kind || a->op != b->op || a->tok != b->tok || a->sem != b->sem || a->num != b->num ||
+      a->fnum != b->fnum)
+    return false;
   if ((a->name == NULL) != (b->name == NULL) || (a->name && strcmp(a->name, b->name))) return false;
   if (a->args.n != b->args.n || a->attrs.n != b->attrs.n || a->type || b->type) return false;
   for (size_t i = 0; i < a->args.n; i++)
@@ -80,7 +92,8 @@ static bool fits(fit *f, const un__pn *pn, const un__ex *e);
 
 static bool type_fits(const fit *f, const un__pat_type *t, const un__ex *e) {
   if (!t) return true;
-  bool const_ok = !t->is_const || e->kind == UN__EX_CONST || e->kind == UN__EX_SEM || e->kind == UN__EX_INT || e->kind == UN__EX_FLOAT;
+  bool const_ok = !t->is_const || e->kind == UN__EX_CONST || e->kind == UN__EX_SEM || e->kind == UN__EX_INT ||
+                  e->kind == UN__EX_FLOAT;
   return const_ok && !t->lanes && !t->var && !(un__infer_mask(f->in, e->tv) & ~t->mask);
 }
 
@@ -104,7 +117,8 @@ static bool op_fits(fit *f, const un__pn *pn, const un__ex *e) {
   int op = e->kind == UN__EX_BINARY ? un__infer_binary_op(e->tok) : e->kind == UN__EX_OP ? un__infer_op(f->in, e) : 0;
   const un__phead *h = &pn->heads.at[0];
   int want = h->var ? un__variant_loop_op(f->in->v, h->var) : h->op;
-  if (pn->heads.n != 1 || pn->optional || pn->dtype || op != want || pn->args.n != e->args.n || !attrs_fit(pn, e)) return false;
+  if (pn->heads.n != 1 || pn->optional || pn->dtype || op != want || pn->args.n != e->args.n || !attrs_fit(pn, e))
+    return false;
   for (size_t i = 0; i < pn->args.n; i++)
     if (pn->args.at[i].kind != UN__ARG_ONE || un__infer_kind(f->in, e->args.at[i]) == UN__K_NODES) return false;
   int n = f->n;
@@ -116,13 +130,20 @@ static bool op_fits(fit *f, const un__pn *pn, const un__ex *e) {
 static bool fits(fit *f, const un__pn *pn, const un__ex *e) {
   if (!type_fits(f, pn->type, e) || (pn->bind && !bind(f, pn->bind, e))) return false;
   switch (pn->kind) {
-  case UN__PK_WILD: return true;
-  case UN__PK_NAME: return bind(f, pn->name, e);
-  case UN__PK_CONST: return (e->kind == UN__EX_CONST || e->kind == UN__EX_INT) && bind(f, pn->name, e);
-  case UN__PK_SEM: return e->kind == UN__EX_SEM && e->sem == pn->sem && pn->sem != UN__SEM_IDENT;
-  case UN__PK_INT: return e->kind == UN__EX_INT && e->num == pn->expr->num;
-  case UN__PK_OP: return op_fits(f, pn, e);
-  default: return false;
+  case UN__PK_WILD:
+    return true;
+  case UN__PK_NAME:
+    return bind(f, pn->name, e);
+  case UN__PK_CONST:
+    return (e->kind == UN__EX_CONST || e->kind == UN__EX_INT) && bind(f, pn->name, e);
+  case UN__PK_SEM:
+    return e->kind == UN__EX_SEM && e->sem == pn->sem && pn->sem != UN__SEM_IDENT;
+  case UN__PK_INT:
+    return e->kind == UN__EX_INT && e->num == pn->expr->num;
+  case UN__PK_OP:
+    return op_fits(f, pn, e);
+  default:
+    return false;
   }
 }
 
@@ -138,7 +159,8 @@ static bool partial(un__pat *p, const un__ex *e) {
 void un__check_self_loop(un__pat *p, const un__rule *r, const un__infer *in) {
   if (!r->rhs || r->clauses.n || partial(p, r->rhs)) return;
   fit f = {.in = in, .r = r};
-  bool root_again = r->rhs->kind == UN__EX_NAME && (!strcmp(r->rhs->name, "root") || (r->lhs->bind && !strcmp(r->lhs->bind, r->rhs->name)));
+  bool root_again = r->rhs->kind == UN__EX_NAME &&
+                    (!strcmp(r->rhs->name, "root") || (r->lhs->bind && !strcmp(r->lhs->bind, r->rhs->name)));
   if (!root_again && !fits(&f, r->lhs, r->rhs)) return;
   un__diag *d = un__pat_error(p, r->rhs->loc, "self-loop", "rule '%s' matches what it makes", r->name);
   un__pat_note_plain(p, d, "it would fire until the fuel is gone; add a guard that its result breaks");
@@ -148,7 +170,9 @@ void un__check_self_loop(un__pat *p, const un__rule *r, const un__infer *in) {
 
 enum { LIC_NSZ = 8, LIC_NNAN = 16, LIC_REASSOC = 64 };
 
-static bool may_be_float(const un__infer *in, int tv) { return (un__infer_mask(in, tv) & un__optab_class("float")) != 0; }
+static bool may_be_float(const un__infer *in, int tv) {
+  return (un__infer_mask(in, tv) & un__optab_class("float")) != 0;
+}
 
 static void unlicensed(un__pat *p, const un__rule *r, const char *licence, const char *why) {
   un__diag *d = un__pat_error(p, r->loc, "fp-licence", "on floats rule '%s' %s", r->name, why);

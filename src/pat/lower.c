@@ -38,7 +38,8 @@ static void constrain(lowering *lw, un__cons c) { un__pat_push(lw->p, &lw->v->co
 
 static int new_site(lowering *lw, int parent, uint32_t index) {
   if (lw->v->sites.n >= MAX_SITES) {
-    un__pat_error(lw->p, lw->r->loc, "blow-up", "the left side of rule '%s' has more than %d nodes", lw->r->name, MAX_SITES);
+    un__pat_error(lw->p, lw->r->loc, "blow-up", "the left side of rule '%s' has more than %d nodes", lw->r->name,
+                  MAX_SITES);
     return 0;
   }
   un__site s = {.parent = parent, .index = index};
@@ -74,40 +75,58 @@ static void capture(lowering *lw, const char *name, un__cap c) {
 
 static void bind_node(lowering *lw, const char *name, int site, un__pat_loc loc) {
   const un__cap *old = un__variant_cap(lw->v, name);
-  if (!old) capture(lw, name, (un__cap){.kind = UN__CAP_NODE, .site = site, .loc = loc});
+  if (!old)
+    capture(lw, name, (un__cap){.kind = UN__CAP_NODE, .site = site, .loc = loc});
   else if (old->kind == UN__CAP_NODE || old->kind == UN__CAP_CONST)
     constrain(lw, (un__cons){.kind = UN__CK_SAME, .site = site, .site2 = old->site, .loc = loc});
-  else clash(lw, old, loc);
+  else
+    clash(lw, old, loc);
 }
 
 static void bind_const(lowering *lw, const char *name, int site, un__pat_loc loc) {
   const un__cap *old = un__variant_cap(lw->v, name);
-  if (!old) capture(lw, name, (un__cap){.kind = UN__CAP_CONST, .site = site, .loc = loc});
+  if (!old)
+    capture(lw, name, (un__cap){.kind = UN__CAP_CONST, .site = site, .loc = loc});
   else if (old->kind == UN__CAP_CONST)
     constrain(lw, (un__cons){.kind = UN__CK_SAME_CONST, .site = site, .site2 = old->site, .loc = loc});
-  else clash(lw, old, loc);
+  else
+    clash(lw, old, loc);
 }
 
 static void bind_word(lowering *lw, const char *name, un__cap c) {
   const un__cap *old = un__variant_cap(lw->v, name);
-  if (!old) capture(lw, name, c);
-  else if (old->kind != c.kind) clash(lw, old, c.loc);
-  else constrain(lw, (un__cons){.kind = c.kind == UN__CAP_WORD ? UN__CK_ATTR_EQ : UN__CK_INTS_EQ, .site = c.site,
-                                .a = c.index, .site2 = old->site, .b = old->index, .loc = c.loc});
+  if (!old)
+    capture(lw, name, c);
+  else if (old->kind != c.kind)
+    clash(lw, old, c.loc);
+  else
+    constrain(lw, (un__cons){.kind = c.kind == UN__CAP_WORD ? UN__CK_ATTR_EQ : UN__CK_INTS_EQ,
+                             .site = c.site,
+                             .a = c.index,
+                             .site2 = old->site,
+                             .b = old->index,
+                             .loc = c.loc});
 }
 
 static void bind_dtype(lowering *lw, const char *name, int site, un__pat_loc loc) {
   const char *key = un__pat_fmt(lw->p, "'%s", name);
   const un__cap *old = un__variant_cap(lw->v, key);
-  if (!old) capture(lw, key, (un__cap){.kind = UN__CAP_DTYPE, .site = site, .loc = loc});
-  else constrain(lw, (un__cons){.kind = UN__CK_DTYPE_EQ, .site = site, .site2 = old->site, .loc = loc});
+  if (!old)
+    capture(lw, key, (un__cap){.kind = UN__CAP_DTYPE, .site = site, .loc = loc});
+  else
+    constrain(lw, (un__cons){.kind = UN__CK_DTYPE_EQ, .site = site, .site2 = old->site, .loc = loc});
 }
 
 static void bind_span(lowering *lw, const char *name, int site, uint32_t from, un__pat_loc loc) {
   const un__cap *old = un__variant_cap(lw->v, name);
-  if (!old) capture(lw, name, (un__cap){.kind = UN__CAP_SPAN, .site = site, .index = from, .loc = loc});
-  else if (old->kind != UN__CAP_SPAN) clash(lw, old, loc);
-  else constrain(lw, (un__cons){.kind = UN__CK_SPAN_EQ, .site = site, .a = from, .site2 = old->site, .b = old->index, .loc = loc});
+  if (!old)
+    capture(lw, name, (un__cap){.kind = UN__CAP_SPAN, .site = site, .index = from, .loc = loc});
+  else if (old->kind != UN__CAP_SPAN)
+    clash(lw, old, loc);
+  else
+    constrain(
+        lw,
+        (un__cons){.kind = UN__CK_SPAN_EQ, .site = site, .a = from, .site2 = old->site, .b = old->index, .loc = loc});
 }
 
 /* ---- operand orders ---- */
@@ -138,7 +157,8 @@ static bool mentions(const un__ex *e, const char *name) {
 
 /* A name seen only here, or `_`: whatever it stands for, the rest of the match is the same. */
 static bool is_free(const un__rule *r, const un__pn *pn) {
-  if (pn->bind || (pn->type && (pn->type->is_const || pn->type->lanes || pn->type->var || pn->type->mask != UINT32_MAX)))
+  if (pn->bind ||
+      (pn->type && (pn->type->is_const || pn->type->lanes || pn->type->var || pn->type->mask != UINT32_MAX)))
     return false;
   if (pn->kind == UN__PK_WILD) return true;
   if (pn->kind != UN__PK_NAME || count_pattern(r->lhs, pn->name) != 1) return false;
@@ -183,7 +203,8 @@ static void lower_type(lowering *lw, const un__pat_type *t, int site) {
 static void fix_op(lowering *lw, int site, int op, un__pat_loc loc) {
   un__site *s = &lw->v->sites.at[site];
   if (s->op && s->op != op)
-    un__pat_error(lw->p, loc, "contradiction", "one node cannot be both %s and %s", un__optab[s->op].name, un__optab[op].name);
+    un__pat_error(lw->p, loc, "contradiction", "one node cannot be both %s and %s", un__optab[s->op].name,
+                  un__optab[op].name);
   if (s->op != op) constrain(lw, (un__cons){.kind = UN__CK_OP, .site = site, .a = op, .loc = loc});
   s->op = op;
 }
@@ -195,34 +216,51 @@ static void lower_attr(lowering *lw, const un__oprow *row, uint32_t i, const un_
   if (e->kind == UN__EX_NAME) {
     int loop_op = un__variant_loop_op(lw->v, e->name);
     c.b = loop_op;
-    if (loop_op) constrain(lw, c);
+    if (loop_op)
+      constrain(lw, c);
     else if (strcmp(e->name, "_"))
-      bind_word(lw, e->name, (un__cap){.kind = ak == UN__PAK_INTS || ak == UN__PAK_NAME ? UN__CAP_INTS : UN__CAP_WORD,
-                                       .site = site, .index = word, .attr = ak, .loc = e->loc});
+      bind_word(lw, e->name,
+                (un__cap){.kind = ak == UN__PAK_INTS || ak == UN__PAK_NAME ? UN__CAP_INTS : UN__CAP_WORD,
+                          .site = site,
+                          .index = word,
+                          .attr = ak,
+                          .loc = e->loc});
     return;
   }
-  if (e->kind == UN__EX_INT) c.b = (int64_t)e->num;
-  else if (e->kind == UN__EX_UNARY && e->args.n && e->args.at[0]->kind == UN__EX_INT) c.b = -(int64_t)e->args.at[0]->num;
-  else if (e->kind == UN__EX_UPPER) c.b = ak == UN__PAK_OP ? un__optab_find(e->name) : ak == UN__PAK_AXIS ? un__optab_axis(e->name) : -1;
-  else c.b = -1;
+  if (e->kind == UN__EX_INT)
+    c.b = (int64_t)e->num;
+  else if (e->kind == UN__EX_UNARY && e->args.n && e->args.at[0]->kind == UN__EX_INT)
+    c.b = -(int64_t)e->args.at[0]->num;
+  else if (e->kind == UN__EX_UPPER)
+    c.b = ak == UN__PAK_OP ? un__optab_find(e->name) : ak == UN__PAK_AXIS ? un__optab_axis(e->name) : -1;
+  else
+    c.b = -1;
   if (e->kind == UN__EX_UPPER && c.b < 0) {
-    un__diag *d = un__pat_error(lw->p, e->loc, "bad-attr", "'%s' is no value of attribute '%s' of %s", e->name, row->attr[i].name, row->name);
-    un__pat_note_plain(lw->p, d, ak == UN__PAK_OP ? "it takes an operation" : ak == UN__PAK_AXIS ? "it takes an axis type" : "it takes a number or a name");
+    un__diag *d = un__pat_error(lw->p, e->loc, "bad-attr", "'%s' is no value of attribute '%s' of %s", e->name,
+                                row->attr[i].name, row->name);
+    un__pat_note_plain(lw->p, d,
+                       ak == UN__PAK_OP     ? "it takes an operation"
+                       : ak == UN__PAK_AXIS ? "it takes an axis type"
+                                            : "it takes a number or a name");
   }
-  if (ak == UN__PAK_INTS || ak == UN__PAK_NAME) un__pat_error(lw->p, e->loc, "bad-attr", "attribute '%s' of %s can only be bound to a name", row->attr[i].name, row->name);
+  if (ak == UN__PAK_INTS || ak == UN__PAK_NAME)
+    un__pat_error(lw->p, e->loc, "bad-attr", "attribute '%s' of %s can only be bound to a name", row->attr[i].name,
+                  row->name);
   constrain(lw, c);
 }
 
 static void lower_attrs(lowering *lw, const un__pn *pn, const un__oprow *row, int site) {
   uint32_t n = un__optab_nattr(row);
   const un__ex *only = n == 0 && pn->attrs.n == 1 && row->dtype == UN__PDR_GIVEN ? pn->attrs.at[0] : NULL;
-  if (only && only->kind == UN__EX_NAME && !strcmp(only->name, "_")) return;      /* CAST<_>: any dtype */
+  if (only && only->kind == UN__EX_NAME && !strcmp(only->name, "_")) return; /* CAST<_>: any dtype */
   if (pn->attrs.n > n) {
-    un__pat_error(lw->p, pn->attrs.at[n]->loc, "bad-attr", "%s has %u attribute%s, not %zu", row->name, n, n == 1 ? "" : "s", pn->attrs.n);
+    un__pat_error(lw->p, pn->attrs.at[n]->loc, "bad-attr", "%s has %u attribute%s, not %zu", row->name, n,
+                  n == 1 ? "" : "s", pn->attrs.n);
     return;
   }
   if (pn->attrs.n && pn->attrs.n < n)
-    un__pat_error(lw->p, pn->loc, "bad-attr", "%s has %u attributes: write '_' for those that do not matter", row->name, n);
+    un__pat_error(lw->p, pn->loc, "bad-attr", "%s has %u attributes: write '_' for those that do not matter", row->name,
+                  n);
   for (size_t i = 0; i < pn->attrs.n; i++) lower_attr(lw, row, (uint32_t)i, pn->attrs.at[i], site);
   if (pn->dtype && row->dtype != UN__PDR_GIVEN)
     un__pat_error(lw->p, pn->dtype->loc, "bad-attr", "the dtype of %s follows from its sources; use ':'", row->name);
@@ -243,10 +281,11 @@ static bool lower_arity(lowering *lw, const un__pn *pn, const un__oprow *row, in
     fixed--;
   }
   if (fixed > row->max || (!open && fixed < row->min)) {
-    const char *want = row->min == row->max ? un__pat_fmt(lw->p, "%u", row->min)
+    const char *want = row->min == row->max     ? un__pat_fmt(lw->p, "%u", row->min)
                        : row->max == UINT32_MAX ? un__pat_fmt(lw->p, "at least %u", row->min)
                                                 : un__pat_fmt(lw->p, "%u to %u", row->min, row->max);
-    un__pat_error(lw->p, pn->loc, "arity", "%s takes %s operand%s, not %zu", row->name, want, row->min == 1 && row->max == 1 ? "" : "s", fixed);
+    un__pat_error(lw->p, pn->loc, "arity", "%s takes %s operand%s, not %zu", row->name, want,
+                  row->min == 1 && row->max == 1 ? "" : "s", fixed);
     return false;
   }
   if (row->min == row->max || (open && fixed <= row->min)) return true;
@@ -257,7 +296,8 @@ static bool lower_arity(lowering *lw, const un__pn *pn, const un__oprow *row, in
 static void lower_rest(lowering *lw, const un__parg *a, int site, uint32_t from) {
   const un__pn *pn = a->pat;
   if (a->kind == UN__ARG_REST) return;
-  if ((pn->kind != UN__PK_NAME && pn->kind != UN__PK_WILD) || pn->bind || (pn->type && (pn->type->var || pn->type->lanes))) {
+  if ((pn->kind != UN__PK_NAME && pn->kind != UN__PK_WILD) || pn->bind ||
+      (pn->type && (pn->type->var || pn->type->lanes))) {
     un__pat_error(lw->p, pn->loc, "syntax", "'*' takes a name, with ':const' or a class of dtypes");
     return;
   }
@@ -293,8 +333,10 @@ static void lower_args(lowering *lw, const un__pn *pn, const un__oprow *row, int
     uint32_t index = swap ? (uint32_t)(1 - i) : (uint32_t)i;
     int s = new_site(lw, site, index);
     if (lw->p->oom) return;
-    if (pn->any_order && i < 2) kid[i] = s;
-    else lower_pattern(lw, a->pat, s);
+    if (pn->any_order && i < 2)
+      kid[i] = s;
+    else
+      lower_pattern(lw, a->pat, s);
   }
   /* Names are bound in the order written, whatever the operands' order is. */
   for (size_t i = 0; pn->any_order && i < pn->args.n && i < 2; i++)
@@ -338,7 +380,10 @@ static void lower_const(lowering *lw, const un__pn *pn, int site) {
     c.kind = UN__CK_SEM, c.a = pn->sem;
     c.b = pn->sem == UN__SEM_ZERO && (lw->r->licences & UN__PAT_NSZ);
     const un__ex *of = pn->sem == UN__SEM_IDENT && pn->expr->args.n ? pn->expr->args.at[0] : NULL;
-    if (of) c.b = of->kind == UN__EX_NAME ? un__variant_loop_op(lw->v, of->name) : of->kind == UN__EX_UPPER ? un__optab_find(of->name) : 0;
+    if (of)
+      c.b = of->kind == UN__EX_NAME    ? un__variant_loop_op(lw->v, of->name)
+            : of->kind == UN__EX_UPPER ? un__optab_find(of->name)
+                                       : 0;
     if (of && c.b <= 0) un__pat_error(lw->p, pn->loc, "unknown-op", "@ident takes an operation");
     constrain(lw, c);
   } else {
@@ -351,9 +396,12 @@ static void lower_const(lowering *lw, const un__pn *pn, int site) {
 
 static void lower_pattern(lowering *lw, const un__pn *pn, int site) {
   if (lw->p->oom) return;
-  if (pn->kind == UN__PK_NAME) bind_node(lw, pn->name, site, pn->loc);
-  else if (pn->kind == UN__PK_OP) lower_op(lw, pn, site);
-  else if (pn->kind != UN__PK_WILD) lower_const(lw, pn, site);
+  if (pn->kind == UN__PK_NAME)
+    bind_node(lw, pn->name, site, pn->loc);
+  else if (pn->kind == UN__PK_OP)
+    lower_op(lw, pn, site);
+  else if (pn->kind != UN__PK_WILD)
+    lower_const(lw, pn, site);
   if (pn->bind) bind_node(lw, pn->bind, site, pn->bind_loc);
   lower_type(lw, pn->type, site);
 }
@@ -383,7 +431,8 @@ static bool too_many(lowering *lw) {
   for (int k = 0; k < lw->used; k++)
     if (lw->is_order[k]) n *= 2;
   if (n <= MAX_ORDERS) return false;
-  un__pat_error(lw->p, lw->r->loc, "blow-up", "rule '%s' stands for %d operand orders; %d are allowed", lw->r->name, n, MAX_ORDERS);
+  un__pat_error(lw->p, lw->r->loc, "blow-up", "rule '%s' stands for %d operand orders; %d are allowed", lw->r->name, n,
+                MAX_ORDERS);
   return true;
 }
 

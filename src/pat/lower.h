@@ -10,28 +10,28 @@
 #include "pat.h"
 
 typedef struct un__site {
-  int parent;                /* -1: the root */
-  uint32_t index;            /* source number in the parent */
-  int op;                    /* row when a constraint fixes it, else 0 */
+  int parent;     /* -1: the root */
+  uint32_t index; /* source number in the parent */
+  int op;         /* row when a constraint fixes it, else 0 */
 } un__site;
 
 typedef enum un__ck {
-  UN__CK_OP,          /* op of site is a */
-  UN__CK_NSRC,        /* it has a sources (b: or more) */
-  UN__CK_ATTR,        /* attribute word a is b */
-  UN__CK_TYPE,        /* scalar in mask a */
-  UN__CK_LANES,       /* un__pat_lanes a */
-  UN__CK_SEM,         /* constant has meaning a (b: the op of @ident; @zero: also -0.0) */
-  UN__CK_INT,         /* constant equals integer a */
-  UN__CK_FLOAT,       /* constant equals f */
-  UN__CK_SAME,        /* same node as site2 */
-  UN__CK_SAME_CONST,  /* same constant value as site2 */
-  UN__CK_ATTR_EQ,     /* attribute word a equals word b of site2 */
-  UN__CK_INTS_EQ,     /* attribute words from a on equal those from b on of site2 */
-  UN__CK_DTYPE_EQ,    /* dtype of site2 */
-  UN__CK_SPAN_EQ,     /* sources from a on equal those from b on of site2 */
-  UN__CK_SPAN_CONST,  /* sources from a on are constants */
-  UN__CK_SPAN_TYPE    /* sources from a on have a scalar in mask b */
+  UN__CK_OP,         /* op of site is a */
+  UN__CK_NSRC,       /* it has a sources (b: or more) */
+  UN__CK_ATTR,       /* attribute word a is b */
+  UN__CK_TYPE,       /* scalar in mask a */
+  UN__CK_LANES,      /* un__pat_lanes a */
+  UN__CK_SEM,        /* constant has meaning a (b: the op of @ident; @zero: also -0.0) */
+  UN__CK_INT,        /* constant equals integer a */
+  UN__CK_FLOAT,      /* constant equals f */
+  UN__CK_SAME,       /* same node as site2 */
+  UN__CK_SAME_CONST, /* same constant value as site2 */
+  UN__CK_ATTR_EQ,    /* attribute word a equals word b of site2 */
+  UN__CK_INTS_EQ,    /* attribute words from a on equal those from b on of site2 */
+  UN__CK_DTYPE_EQ,   /* dtype of site2 */
+  UN__CK_SPAN_EQ,    /* sources from a on equal those from b on of site2 */
+  UN__CK_SPAN_CONST, /* sources from a on are constants */
+  UN__CK_SPAN_TYPE   /* sources from a on have a scalar in mask b */
 } un__ck;
 
 typedef struct un__cons {
@@ -43,32 +43,42 @@ typedef struct un__cons {
 } un__cons;
 
 typedef enum un__cap_kind {
-  UN__CAP_NODE, UN__CAP_CONST, UN__CAP_SPAN, UN__CAP_WORD, UN__CAP_INTS, UN__CAP_DTYPE
+  UN__CAP_NODE,
+  UN__CAP_CONST,
+  UN__CAP_SPAN,
+  UN__CAP_WORD,
+  UN__CAP_INTS,
+  UN__CAP_DTYPE
 } un__cap_kind;
 
 typedef struct un__cap {
   const char *name;
   un__cap_kind kind;
   int site;
-  uint32_t index;            /* SPAN: first source; WORD, INTS: first word */
-  un__pat_ak attr;           /* WORD: its attribute's kind */
+  uint32_t index;  /* SPAN: first source; WORD, INTS: first word */
+  un__pat_ak attr; /* WORD: its attribute's kind */
   un__pat_loc loc;
-  bool hidden;               /* made by patgen: not an argument of C blocks */
+  bool hidden; /* made by patgen: not an argument of C blocks */
 } un__cap;
 
-typedef struct un__pin { const char *cap; un__ex *expr; } un__pin;
+typedef struct un__pin {
+  const char *cap;
+  un__ex *expr;
+} un__pin;
 
 typedef struct un__variant {
   un__rule *rule;
-  UN__VEC(int) loop_ops;     /* op of each of the rule's loops */
-  UN__VEC(int) shape;        /* digits of the choices that are not operand orders */
+  UN__VEC(int) loop_ops; /* op of each of the rule's loops */
+  UN__VEC(int) shape;    /* digits of the choices that are not operand orders */
   UN__VEC(un__site) sites;
   UN__VEC(un__cons) cons;
   UN__VEC(un__cap) caps;
   UN__VEC(un__pin) pins;
 } un__variant;
 
-typedef struct un__variants { UN__VEC(un__variant *) list; } un__variants;
+typedef struct un__variants {
+  UN__VEC(un__variant *) list;
+} un__variants;
 
 /* Lowers a rule, reporting arity, bad-attr, not-commutative and blow-up errors. */
 void un__pat_lower(un__pat *p, un__rule *r, un__variants *out);

@@ -16,14 +16,15 @@
 #define MEM 0
 #define BODY 0
 #define ELEM UN__PF_ELEM
-#define ATTR(name, kind) {#name, UN__PAK_##kind}
+#define ATTR(name, kind)                                                                                               \
+  { #name, UN__PAK_##kind }
 /* UN__PF_EVAL unless the evaluator is NONE. */
 #define NO_EVAL_NONE _, 0
 #define PICK_SECOND(a, b, ...) b
 #define EVAL_FLAG(...) PICK_SECOND(__VA_ARGS__, 0)
-#define OP(ID, text, lo, hi, dt, shape, operands, eval, flags, stages, doc, ...)                              \
-  [UN__POP_##ID] = {#ID, lo, hi, UN__PDR_##dt, operands, (flags) | EVAL_FLAG(NO_EVAL_##eval, UN__PF_EVAL),     \
-                    {__VA_ARGS__}},
+#define OP(ID, text, lo, hi, dt, shape, operands, eval, flags, stages, doc, ...)                                       \
+  [UN__POP_##                                                                                                          \
+      ID] = {#ID, lo, hi, UN__PDR_##dt, operands, (flags) | EVAL_FLAG(NO_EVAL_##eval, UN__PF_EVAL), {__VA_ARGS__}},
 const un__oprow un__optab[UN__POP_COUNT] = {
 #include "uop/ops.def"
 };
@@ -58,9 +59,9 @@ static const char *const axis_id[] = {
 };
 #undef AXIS
 
-const char *const un__sem_text[UN__SEM_COUNT] = {"zero", "one", "minus_one", "true", "false", "min",
+const char *const un__sem_text[UN__SEM_COUNT] = {"zero", "one", "minus_one", "true",    "false", "min",
                                                  "max",  "inf", "nan",       "invalid", "ident"};
-const char *const un__sem_id[UN__SEM_COUNT] = {"ZERO", "ONE", "MINUS_ONE", "TRUE", "FALSE", "MIN",
+const char *const un__sem_id[UN__SEM_COUNT] = {"ZERO", "ONE", "MINUS_ONE", "TRUE",    "FALSE", "MIN",
                                                "MAX",  "INF", "NAN",       "INVALID", "IDENT"};
 
 static int find(const char *const *names, size_t n, const char *name) {
@@ -92,17 +93,21 @@ static uint32_t of_class(enum cls c) {
 
 uint32_t un__optab_class(const char *name) {
   if (!strcmp(name, "int")) return of_class(CLS_INT) | of_class(CLS_UINT);
-  static const struct { const char *name; enum cls cls; } classes[] = {
-      {"sint", CLS_INT}, {"uint", CLS_UINT}, {"float", CLS_FLOAT}, {"index", CLS_INDEX}, {"bool", CLS_BOOL},
-      {"void", CLS_VOID}};
+  static const struct {
+    const char *name;
+    enum cls cls;
+  } classes[] = {{"sint", CLS_INT},    {"uint", CLS_UINT}, {"float", CLS_FLOAT},
+                 {"index", CLS_INDEX}, {"bool", CLS_BOOL}, {"void", CLS_VOID}};
   for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
     if (!strcmp(name, classes[i].name)) return of_class(classes[i].cls);
   return 0;
 }
 
 uint32_t un__optab_letters(const char *letters) {
-  static const struct { char letter; enum cls cls; } map[] = {{'b', CLS_BOOL},  {'i', CLS_INT},   {'u', CLS_UINT},
-                                                              {'f', CLS_FLOAT}, {'x', CLS_INDEX}, {'v', CLS_VOID}};
+  static const struct {
+    char letter;
+    enum cls cls;
+  } map[] = {{'b', CLS_BOOL}, {'i', CLS_INT}, {'u', CLS_UINT}, {'f', CLS_FLOAT}, {'x', CLS_INDEX}, {'v', CLS_VOID}};
   uint32_t m = 0;
   for (const char *s = letters; *s; s++) {
     if (*s == '*') return UINT32_MAX;

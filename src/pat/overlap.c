@@ -10,11 +10,14 @@
 typedef struct entry {
   const un__variant *v;
   size_t rule;
-  int *site;                 /* variant's site -> path number */
-  uint32_t *mask;            /* scalars that each site can have, by inference */
+  int *site;      /* variant's site -> path number */
+  uint32_t *mask; /* scalars that each site can have, by inference */
 } entry;
 
-typedef struct path { int parent; uint32_t index; } path;
+typedef struct path {
+  int parent;
+  uint32_t index;
+} path;
 
 typedef struct overlaps {
   un__pat *p;
@@ -23,7 +26,7 @@ typedef struct overlaps {
   size_t n;
   UN__VEC(path) paths;
   UN__VEC(entry) entries;
-  size_t *first;             /* per rule: its first entry; first[n] ends the last */
+  size_t *first; /* per rule: its first entry; first[n] ends the last */
 } overlaps;
 
 static int path_of(overlaps *o, int parent, uint32_t index) {
@@ -40,7 +43,8 @@ static void add_rule(overlaps *o, size_t i) {
   for (size_t k = 0; k < vs.list.n && !o->p->oom; k++) {
     const un__variant *v = vs.list.at[k];
     entry e = {.v = v, .rule = i, .site = un__pat_alloc(o->p, (v->sites.n + 1) * sizeof *e.site)};
-    for (size_t s = 0; s < v->sites.n && !o->p->oom; s++) e.site[s] = path_of(o, s ? e.site[v->sites.at[s].parent] : -1, v->sites.at[s].index);
+    for (size_t s = 0; s < v->sites.n && !o->p->oom; s++)
+      e.site[s] = path_of(o, s ? e.site[v->sites.at[s].parent] : -1, v->sites.at[s].index);
     e.mask = un__pat_alloc(o->p, (v->sites.n + 1) * sizeof *e.mask);
     un__infer in;
     if (!o->p->oom) un__pat_infer(o->p, v, &in);
@@ -54,8 +58,8 @@ static void add_rule(overlaps *o, size_t i) {
 static bool follows(const entry *a, const un__cons *x, const entry *b, const un__cons *y) {
   if (a->site[x->site] != b->site[y->site]) return false;
   bool same = x->kind == y->kind && x->a == y->a && x->b == y->b && !memcmp(&x->f, &y->f, sizeof x->f);
-  bool two = x->kind == UN__CK_SAME || x->kind == UN__CK_SAME_CONST || x->kind == UN__CK_ATTR_EQ || x->kind == UN__CK_INTS_EQ ||
-             x->kind == UN__CK_DTYPE_EQ || x->kind == UN__CK_SPAN_EQ;
+  bool two = x->kind == UN__CK_SAME || x->kind == UN__CK_SAME_CONST || x->kind == UN__CK_ATTR_EQ ||
+             x->kind == UN__CK_INTS_EQ || x->kind == UN__CK_DTYPE_EQ || x->kind == UN__CK_SPAN_EQ;
   if (two) return same && a->site[x->site2] == b->site[y->site2];
   if (x->kind == UN__CK_TYPE && y->kind == UN__CK_TYPE) return !((uint32_t)y->a & ~(uint32_t)x->a);
   if (x->kind == UN__CK_NSRC && y->kind == UN__CK_NSRC) return x->b ? y->a >= x->a : same;
@@ -85,12 +89,18 @@ static bool clash(const entry *a, const un__cons *x, const entry *b, const un__c
   switch (x->kind) {
   case UN__CK_OP:
   case UN__CK_INT:
-  case UN__CK_LANES: return x->a != y->a;
-  case UN__CK_SEM: return x->a != y->a;
-  case UN__CK_NSRC: return !x->b && !y->b && x->a != y->a;
-  case UN__CK_ATTR: return x->a == y->a && x->b != y->b;
-  case UN__CK_TYPE: return !((uint32_t)x->a & (uint32_t)y->a);
-  default: return false;
+  case UN__CK_LANES:
+    return x->a != y->a;
+  case UN__CK_SEM:
+    return x->a != y->a;
+  case UN__CK_NSRC:
+    return !x->b && !y->b && x->a != y->a;
+  case UN__CK_ATTR:
+    return x->a == y->a && x->b != y->b;
+  case UN__CK_TYPE:
+    return !((uint32_t)x->a & (uint32_t)y->a);
+  default:
+    return false;
   }
 }
 
@@ -111,11 +121,17 @@ static bool same_capture(const entry *a, const char *x, const entry *b, const ch
 }
 
 static bool same_expr(const entry *a, const un__ex *x, const entry *b, const un__ex *y) {
-  if (x->kind != y->kind || x->op != y->op || x->tok != y->tok || x->sem != y->sem || x->num != y->num || x->fnum != y->fnum) return false;
-  if (x->closed != y->closed || x->args.n != y->args.n || x->attrs.n != y->attrs.n || (x->type == NULL) != (y->type == NULL)) return false;
-  if (x->type && (x->type->mask != y->type->mask || x->type->var || y->type->var || x->type->expr || y->type->expr)) return false;
+  if (x->kind != y->kind || x->op != y->op || x->tok != y->tok || x->sem != y->sem || x->num != y->num ||
+      x->fnum != y->fnum)
+    return false;
+  if (x->closed != y->closed || x->args.n != y->args.n || x->attrs.n != y->attrs.n ||
+      (x->type == NULL) != (y->type == NULL))
+    return false;
+  if (x->type && (x->type->mask != y->type->mask || x->type->var || y->type->var || x->type->expr || y->type->expr))
+    return false;
   if ((x->name == NULL) != (y->name == NULL)) return false;
-  if (x->name && x->kind == UN__EX_NAME ? !same_capture(a, x->name, b, y->name) : x->name && strcmp(x->name, y->name)) return false;
+  if (x->name && x->kind == UN__EX_NAME ? !same_capture(a, x->name, b, y->name) : x->name && strcmp(x->name, y->name))
+    return false;
   for (size_t i = 0; i < x->args.n; i++)
     if (!same_expr(a, x->args.at[i], b, y->args.at[i])) return false;
   for (size_t i = 0; i < x->attrs.n; i++)
@@ -125,9 +141,13 @@ static bool same_expr(const entry *a, const un__ex *x, const entry *b, const un_
 
 static bool copies(const entry *a, const entry *b) {
   const un__rule *r = a->v->rule, *s = b->v->rule;
-  if (!r->rhs || !s->rhs || r->clauses.n != s->clauses.n || r->licences != s->licences || !contains(a, b) || !contains(b, a)) return false;
+  if (!r->rhs || !s->rhs || r->clauses.n != s->clauses.n || r->licences != s->licences || !contains(a, b) ||
+      !contains(b, a))
+    return false;
   for (size_t i = 0; i < r->clauses.n; i++)
-    if (r->clauses.at[i].is_let || s->clauses.at[i].is_let || !same_expr(a, r->clauses.at[i].expr, b, s->clauses.at[i].expr)) return false;
+    if (r->clauses.at[i].is_let || s->clauses.at[i].is_let ||
+        !same_expr(a, r->clauses.at[i].expr, b, s->clauses.at[i].expr))
+      return false;
   return same_expr(a, r->rhs, b, s->rhs);
 }
 
@@ -145,7 +165,8 @@ static bool allowed(const un__rule *r, const un__rule *s) {
 static bool rule_contains(const overlaps *o, size_t a, size_t b) {
   for (size_t k = o->first[b]; k < o->first[b + 1]; k++) {
     bool found = false;
-    for (size_t i = o->first[a]; i < o->first[a + 1] && !found; i++) found = !o->entries.at[i].v->pins.n && contains(&o->entries.at[i], &o->entries.at[k]);
+    for (size_t i = o->first[a]; i < o->first[a + 1] && !found; i++)
+      found = !o->entries.at[i].v->pins.n && contains(&o->entries.at[i], &o->entries.at[k]);
     if (!found) return false;
   }
   return o->first[b] < o->first[b + 1];
@@ -164,7 +185,8 @@ static bool rule_copies(const overlaps *o, size_t a, size_t b) {
   if (o->first[a] == o->first[a + 1] || o->first[b + 1] - o->first[b] != o->first[a + 1] - o->first[a]) return false;
   for (size_t i = o->first[a]; i < o->first[a + 1]; i++) {
     bool found = false;
-    for (size_t k = o->first[b]; k < o->first[b + 1] && !found; k++) found = copies(&o->entries.at[i], &o->entries.at[k]);
+    for (size_t k = o->first[b]; k < o->first[b + 1] && !found; k++)
+      found = copies(&o->entries.at[i], &o->entries.at[k]);
     if (!found) return false;
   }
   return true;
@@ -179,10 +201,13 @@ static void compare(overlaps *o, size_t a, size_t b) {
   } else if (always_fires(early) && !(early->licences & ~late->licences) && rule_contains(o, a, b)) {
     d = un__pat_error(o->p, late->loc, "shadowed", "rule '%s' can never fire", late->name);
     un__pat_note_at(o->p, d, early->loc, "'%s' comes first and accepts every node this rule accepts", early->name);
-  } else if (o->p->warn_overlap && !allowed(early, late) && !allowed(late, early) && !rule_contains(o, a, b) && !rule_contains(o, b, a) &&
-             rule_meets(o, a, b)) {
-    d = un__pat_warn(o->p, late->loc, "overlap", "rules '%s' and '%s' accept common nodes, and neither contains the other", early->name, late->name);
-    un__pat_note_at(o->p, d, early->loc, "'%s' is tried first; say @overlap(%s) if that is meant", early->name, early->name);
+  } else if (o->p->warn_overlap && !allowed(early, late) && !allowed(late, early) && !rule_contains(o, a, b) &&
+             !rule_contains(o, b, a) && rule_meets(o, a, b)) {
+    d = un__pat_warn(o->p, late->loc, "overlap",
+                     "rules '%s' and '%s' accept common nodes, and neither contains the other", early->name,
+                     late->name);
+    un__pat_note_at(o->p, d, early->loc, "'%s' is tried first; say @overlap(%s) if that is meant", early->name,
+                    early->name);
   }
 }
 

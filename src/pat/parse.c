@@ -128,9 +128,11 @@ static void opset(un__parser *ps) {
 }
 
 static un__kind param_kind(un__parser *ps) {
-  static const struct { const char *name; un__kind kind; } kinds[] = {
-      {"node", UN__K_NODE}, {"nodes", UN__K_NODES}, {"int", UN__K_INT},   {"attr", UN__K_ATTR},
-      {"ints", UN__K_INTS}, {"dtype", UN__K_DTYPE}, {"op", UN__K_OP},     {"bool", UN__K_INT}};
+  static const struct {
+    const char *name;
+    un__kind kind;
+  } kinds[] = {{"node", UN__K_NODE}, {"nodes", UN__K_NODES}, {"int", UN__K_INT}, {"attr", UN__K_ATTR},
+               {"ints", UN__K_INTS}, {"dtype", UN__K_DTYPE}, {"op", UN__K_OP},   {"bool", UN__K_INT}};
   for (size_t i = 0; ps->tok.kind == UN__T_NAME && i < sizeof kinds / sizeof *kinds; i++) {
     if (strcmp(ps->tok.text, kinds[i].name)) continue;
     un__ps_advance(ps);
@@ -186,8 +188,10 @@ static void declaration(un__parser *ps) {
     un__pat_note_at(ps->p, dg, twin->loc, "first here");
     return;
   }
-  if (ps->p->decls.n >= UN__PAT_MAX_DECLS) un__ps_fail(ps, "at most 4096 functions");
-  else un__pat_push(ps->p, &ps->p->decls, d);
+  if (ps->p->decls.n >= UN__PAT_MAX_DECLS)
+    un__ps_fail(ps, "at most 4096 functions");
+  else
+    un__pat_push(ps->p, &ps->p->decls, d);
 }
 
 static void stage_walk(un__parser *ps, un__stage_ast *s) {
@@ -211,13 +215,16 @@ static void stage_item(un__parser *ps, un__stage_ast *s) {
       }
       un__pat_push(ps->p, &s->uses, u);
     } while (!ps->bad && un__ps_accept(ps, UN__T_COMMA));
-  else if (un__ps_accept_word(ps, "walk")) stage_walk(ps, s);
-  else if (un__ps_accept_word(ps, "fix")) un__ps_expect(ps, UN__T_NAME, "after 'fix'");
+  else if (un__ps_accept_word(ps, "walk"))
+    stage_walk(ps, s);
+  else if (un__ps_accept_word(ps, "fix"))
+    un__ps_expect(ps, UN__T_NAME, "after 'fix'");
   else if (un__ps_accept_word(ps, "fuel")) {
     s->fuel = ps->tok.num;
     if (ps->tok.kind == UN__T_INT && s->fuel > UINT32_MAX) un__ps_fail(ps, "fuel below 2^32");
     un__ps_expect(ps, UN__T_INT, "after 'fuel'");
-  } else un__ps_fail(ps, "use, walk, fix or fuel");
+  } else
+    un__ps_fail(ps, "use, walk, fix or fuel");
 }
 
 static void stage(un__parser *ps) {
@@ -304,7 +311,8 @@ static bool already_open(const un__pat *p, const char *name) {
   size_t n = strlen(name);
   for (size_t i = 0; i < p->files.n; i++) {
     size_t m = strlen(p->files.at[i].name);
-    if (m >= n && !strcmp(p->files.at[i].name + m - n, name) && (m == n || p->files.at[i].name[m - n - 1] == '/')) return true;
+    if (m >= n && !strcmp(p->files.at[i].name + m - n, name) && (m == n || p->files.at[i].name[m - n - 1] == '/'))
+      return true;
   }
   return false;
 }
@@ -313,7 +321,7 @@ static void include(un__parser *ps, uint32_t file, int depth) {
   un__ps_advance(ps);
   un__token t = ps->tok;
   if (!un__ps_expect(ps, UN__T_STRING, "after 'include'")) return;
-  if (!strcmp(t.text, "ops.pat") || already_open(ps->p, t.text)) return;    /* ops come from ops.def */
+  if (!strcmp(t.text, "ops.pat") || already_open(ps->p, t.text)) return; /* ops come from ops.def */
   if (depth >= MAX_INCLUDE_DEPTH || ps->p->files.n >= MAX_FILES) {
     un__pat_error(ps->p, t.loc, "include", "too many nested includes");
     ps->p->broken = true;
@@ -342,13 +350,20 @@ static bool starts_top(const un__parser *ps) {
 }
 
 static void top(un__parser *ps, uint32_t file, int depth) {
-  if (un__ps_word(ps, "include")) include(ps, file, depth);
-  else if (un__ps_word(ps, "c_include")) c_include(ps);
-  else if (un__ps_word(ps, "opset")) opset(ps);
-  else if (un__ps_word(ps, "ruleset")) un__ps_ruleset(ps);
-  else if (un__ps_word(ps, "stage")) stage(ps);
-  else if (starts_top(ps)) declaration(ps);
-  else un__ps_fail(ps, "include, c_include, opset, pred, fn, ruleset or stage");
+  if (un__ps_word(ps, "include"))
+    include(ps, file, depth);
+  else if (un__ps_word(ps, "c_include"))
+    c_include(ps);
+  else if (un__ps_word(ps, "opset"))
+    opset(ps);
+  else if (un__ps_word(ps, "ruleset"))
+    un__ps_ruleset(ps);
+  else if (un__ps_word(ps, "stage"))
+    stage(ps);
+  else if (starts_top(ps))
+    declaration(ps);
+  else
+    un__ps_fail(ps, "include, c_include, opset, pred, fn, ruleset or stage");
 }
 
 void un__ps_file(un__pat *p, uint32_t file, bool main_file, int depth) {

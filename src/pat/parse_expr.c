@@ -21,11 +21,16 @@ static void type_word(un__parser *ps, un__pat_type *t, bool negated) {
   int dt = un__optab_dtype(s);
   uint32_t m = dt >= 0 ? (uint32_t)1 << dt : un__optab_class(s);
   if (!strcmp(s, "ptr")) m = UN__PAT_PTR;
-  if (m) t->mask |= negated ? ~m : m;
-  else if (negated) un__ps_fail(ps, "a dtype or a class of dtypes after '!'");
-  else if (!strcmp(s, "const")) t->is_const = true;
-  else if (!strcmp(s, "scalar")) t->lanes = UN__PAT_LANES_ONE;
-  else t->lanes = UN__PAT_LANES_MANY;
+  if (m)
+    t->mask |= negated ? ~m : m;
+  else if (negated)
+    un__ps_fail(ps, "a dtype or a class of dtypes after '!'");
+  else if (!strcmp(s, "const"))
+    t->is_const = true;
+  else if (!strcmp(s, "scalar"))
+    t->lanes = UN__PAT_LANES_ONE;
+  else
+    t->lanes = UN__PAT_LANES_MANY;
   un__ps_advance(ps);
 }
 
@@ -43,8 +48,10 @@ un__pat_type *un__ps_type(un__parser *ps) {
       un__ps_fail(ps, "a type");
     }
   } while (!ps->bad && un__ps_accept(ps, UN__T_OR));
-  if (!t->mask) t->mask = UINT32_MAX;
-  else if (negated) t->mask = ~t->mask & ~UN__PAT_PTR;
+  if (!t->mask)
+    t->mask = UINT32_MAX;
+  else if (negated)
+    t->mask = ~t->mask & ~UN__PAT_PTR;
   t->loc = un__ps_span(from, ps);
   return t;
 }
@@ -94,9 +101,12 @@ static un__pat_type *dtype_expr(un__parser *ps) {
 
 static void attributes(un__parser *ps, un__ex *e) {
   while (!ps->bad && ps->tok.kind != UN__T_GT) {
-    if (un__ps_at_type(&ps->tok)) e->type = un__ps_type(ps);
-    else if (e->op == UN__POP_CAST || e->op == UN__POP_BITCAST) e->type = dtype_expr(ps);
-    else un__pat_push(ps->p, &e->attrs, un__ps_attr_expr(ps));
+    if (un__ps_at_type(&ps->tok))
+      e->type = un__ps_type(ps);
+    else if (e->op == UN__POP_CAST || e->op == UN__POP_BITCAST)
+      e->type = dtype_expr(ps);
+    else
+      un__pat_push(ps->p, &e->attrs, un__ps_attr_expr(ps));
     if (!un__ps_accept(ps, UN__T_COMMA)) break;
   }
   un__ps_expect(ps, UN__T_GT, "after the attributes");
@@ -112,8 +122,10 @@ static un__ex *op_expr(un__parser *ps, bool loop_var) {
     return e;
   }
   un__ex *e = un__ps_new(ps, UN__EX_OP);
-  if (loop_var) e->name = ps->tok.text, e->op = -1;
-  else e->op = un__ps_opname(ps, &ps->tok);
+  if (loop_var)
+    e->name = ps->tok.text, e->op = -1;
+  else
+    e->op = un__ps_opname(ps, &ps->tok);
   un__ps_advance(ps);
   if (un__ps_accept(ps, UN__T_LT)) attributes(ps, e);
   un__tok close = ps->tok.kind == UN__T_LBRACK ? UN__T_RBRACK : UN__T_RPAREN;
@@ -128,15 +140,18 @@ static un__ex *hash_expr(un__parser *ps) {
   un__ex *e = un__ps_new(ps, UN__EX_CONST);
   un__ps_advance(ps);
   if (!un__ps_word(ps, "eval")) {
-    un__pat_push(ps->p, &e->args, core_expr(ps));      /* a type after it is the constant's */
+    un__pat_push(ps->p, &e->args, core_expr(ps)); /* a type after it is the constant's */
     return e;
   }
   e->kind = UN__EX_EVAL;
   un__ps_advance(ps);
   un__ps_expect(ps, UN__T_LPAREN, "after #eval");
-  if (ps->tok.kind == UN__T_OPNAME) e->op = un__ps_opname(ps, &ps->tok);
-  else if (ps->tok.kind == UN__T_NAME && un__ps_is_loop_var(ps, ps->tok.text)) e->op = -1, e->name = ps->tok.text;
-  else un__ps_fail(ps, "an operation");
+  if (ps->tok.kind == UN__T_OPNAME)
+    e->op = un__ps_opname(ps, &ps->tok);
+  else if (ps->tok.kind == UN__T_NAME && un__ps_is_loop_var(ps, ps->tok.text))
+    e->op = -1, e->name = ps->tok.text;
+  else
+    un__ps_fail(ps, "an operation");
   un__ps_advance(ps);
   un__ps_expect(ps, UN__T_COMMA, "after the operation of #eval");
   arguments(ps, e, UN__T_RPAREN);
@@ -146,7 +161,7 @@ static un__ex *hash_expr(un__parser *ps) {
 static un__ex *sem_expr(un__parser *ps) {
   un__ex *e = un__ps_new(ps, UN__EX_SEM);
   un__ps_advance(ps);
-  if (un__ps_word(ps, "const")) {      /* @const(v): another spelling of #v */
+  if (un__ps_word(ps, "const")) { /* @const(v): another spelling of #v */
     un__ps_advance(ps);
     e->kind = UN__EX_CONST;
     un__ps_expect(ps, UN__T_LPAREN, "after @const");
@@ -197,9 +212,12 @@ static un__ex *core_expr(un__parser *ps) {
     e->fnum = ps->tok.fnum;
     un__ps_advance(ps);
     return e;
-  case UN__T_OPNAME: return op_expr(ps, false);
-  case UN__T_HASH: return hash_expr(ps);
-  case UN__T_AT: return sem_expr(ps);
+  case UN__T_OPNAME:
+    return op_expr(ps, false);
+  case UN__T_HASH:
+    return hash_expr(ps);
+  case UN__T_AT:
+    return sem_expr(ps);
   case UN__T_TYVAR:
     e = un__ps_new(ps, UN__EX_TYVAR);
     e->name = ps->tok.text;
@@ -270,26 +288,38 @@ static un__ex *unary(un__parser *ps) {
 /* Binding strength of a binary operator, 0: none. */
 static int strength(const un__token *t) {
   switch (t->kind) {
-  case UN__T_OROR: return 1;
-  case UN__T_ANDAND: return 2;
-  case UN__T_OR: return 3;
-  case UN__T_XOR: return 4;
-  case UN__T_AND: return 5;
+  case UN__T_OROR:
+    return 1;
+  case UN__T_ANDAND:
+    return 2;
+  case UN__T_OR:
+    return 3;
+  case UN__T_XOR:
+    return 4;
+  case UN__T_AND:
+    return 5;
   case UN__T_EQ:
-  case UN__T_NE: return 6;
+  case UN__T_NE:
+    return 6;
   case UN__T_LT:
   case UN__T_LE:
   case UN__T_GT:
-  case UN__T_GE: return 7;
-  case UN__T_NAME: return !strcmp(t->text, "in") ? 7 : 0;
+  case UN__T_GE:
+    return 7;
+  case UN__T_NAME:
+    return !strcmp(t->text, "in") ? 7 : 0;
   case UN__T_SHL:
-  case UN__T_SHR: return 8;
+  case UN__T_SHR:
+    return 8;
   case UN__T_PLUS:
-  case UN__T_MINUS: return 9;
+  case UN__T_MINUS:
+    return 9;
   case UN__T_STAR:
   case UN__T_SLASH:
-  case UN__T_PERCENT: return 10;
-  default: return 0;
+  case UN__T_PERCENT:
+    return 10;
+  default:
+    return 0;
   }
 }
 
@@ -298,14 +328,16 @@ static void interval(un__parser *ps, un__ex *e) {
   un__pat_push(ps->p, &e->args, un__ps_expr(ps));
   un__ps_expect(ps, UN__T_COMMA, "between the ends of an interval");
   un__pat_push(ps->p, &e->args, un__ps_expr(ps));
-  if (un__ps_accept(ps, UN__T_RBRACK)) e->closed = true;
-  else un__ps_expect(ps, UN__T_RPAREN, "to close the interval");
+  if (un__ps_accept(ps, UN__T_RBRACK))
+    e->closed = true;
+  else
+    un__ps_expect(ps, UN__T_RPAREN, "to close the interval");
 }
 
 static un__ex *binary(un__parser *ps, int min) {
   un__pat_loc from = ps->tok.loc;
   un__ex *left = unary(ps);
-  int count = 0;      /* a chain a + b + c ... leans left: its depth is its length */
+  int count = 0; /* a chain a + b + c ... leans left: its depth is its length */
   for (int s; !ps->bad && (s = strength(&ps->tok)) >= min && s > 0;) {
     if (++count > UN__PAT_MAX_DEPTH) {
       un__pat_error(ps->p, ps->tok.loc, "syntax", "expression is too long");
@@ -316,8 +348,10 @@ static un__ex *binary(un__parser *ps, int min) {
     e->tok = (int)ps->tok.kind;
     un__ps_advance(ps);
     un__pat_push(ps->p, &e->args, left);
-    if (e->kind == UN__EX_IN) interval(ps, e);
-    else un__pat_push(ps->p, &e->args, binary(ps, s + 1));
+    if (e->kind == UN__EX_IN)
+      interval(ps, e);
+    else
+      un__pat_push(ps->p, &e->args, binary(ps, s + 1));
     e->loc = un__ps_span(from, ps);
     left = e;
   }

@@ -7,9 +7,12 @@
 
 static void head(un__parser *ps, un__pn *pn) {
   un__phead h = {.op = -1, .loc = ps->tok.loc};
-  if (ps->tok.kind == UN__T_OPNAME) h.op = un__ps_opname(ps, &ps->tok);
-  else if (ps->tok.kind == UN__T_NAME && un__ps_is_loop_var(ps, ps->tok.text)) h.var = ps->tok.text;
-  else un__ps_fail(ps, "an operation");
+  if (ps->tok.kind == UN__T_OPNAME)
+    h.op = un__ps_opname(ps, &ps->tok);
+  else if (ps->tok.kind == UN__T_NAME && un__ps_is_loop_var(ps, ps->tok.text))
+    h.var = ps->tok.text;
+  else
+    un__ps_fail(ps, "an operation");
   un__pat_push(ps->p, &pn->heads, h);
   un__ps_advance(ps);
 }
@@ -27,8 +30,10 @@ static void heads(un__parser *ps, un__pn *pn) {
 static un__ex *attr_pattern(un__parser *ps) {
   un__ex *e;
   if (ps->tok.kind == UN__T_MINUS || ps->tok.kind == UN__T_INT) return un__ps_attr_expr(ps);
-  if (ps->tok.kind == UN__T_OPNAME) e = un__ps_new(ps, UN__EX_UPPER);
-  else if (ps->tok.kind == UN__T_NAME) e = un__ps_new(ps, UN__EX_NAME);
+  if (ps->tok.kind == UN__T_OPNAME)
+    e = un__ps_new(ps, UN__EX_UPPER);
+  else if (ps->tok.kind == UN__T_NAME)
+    e = un__ps_new(ps, UN__EX_NAME);
   else {
     un__ps_fail(ps, "a number, a name or a constant");
     return un__ps_new(ps, UN__EX_INT);
@@ -41,8 +46,10 @@ static un__ex *attr_pattern(un__parser *ps) {
 static void attr_patterns(un__parser *ps, un__pn *pn) {
   pn->has_attrs = true;
   while (!ps->bad && ps->tok.kind != UN__T_GT) {
-    if (un__ps_at_type(&ps->tok)) pn->dtype = un__ps_type(ps);
-    else un__pat_push(ps->p, &pn->attrs, attr_pattern(ps));
+    if (un__ps_at_type(&ps->tok))
+      pn->dtype = un__ps_type(ps);
+    else
+      un__pat_push(ps->p, &pn->attrs, attr_pattern(ps));
     if (!un__ps_accept(ps, UN__T_COMMA)) break;
   }
   un__ps_expect(ps, UN__T_GT, "after the attributes");
@@ -78,7 +85,9 @@ static void op_pattern(un__parser *ps, un__pn *pn) {
 static void core(un__parser *ps, un__pn *pn) {
   switch (ps->tok.kind) {
   case UN__T_OPNAME:
-  case UN__T_LBRACE: op_pattern(ps, pn); return;
+  case UN__T_LBRACE:
+    op_pattern(ps, pn);
+    return;
   case UN__T_NAME:
     if (un__ps_is_loop_var(ps, ps->tok.text)) {
       op_pattern(ps, pn);
@@ -113,8 +122,10 @@ static void core(un__parser *ps, un__pn *pn) {
     pn->kind = UN__PK_INT;
     bool minus = un__ps_accept(ps, UN__T_MINUS);
     pn->expr = un__ps_new(ps, ps->tok.kind == UN__T_FLOAT ? UN__EX_FLOAT : UN__EX_INT);
-    if (ps->tok.kind == UN__T_FLOAT) pn->kind = UN__PK_FLOAT;
-    else if (ps->tok.kind != UN__T_INT) un__ps_fail(ps, "a number");
+    if (ps->tok.kind == UN__T_FLOAT)
+      pn->kind = UN__PK_FLOAT;
+    else if (ps->tok.kind != UN__T_INT)
+      un__ps_fail(ps, "a number");
     pn->expr->num = minus ? 0 - ps->tok.num : ps->tok.num;
     pn->expr->fnum = minus ? -ps->tok.fnum : ps->tok.fnum;
     un__ps_advance(ps);
@@ -125,7 +136,8 @@ static void core(un__parser *ps, un__pn *pn) {
     un__ps_advance(ps);
     pn->expr = un__ps_primary(ps);
     return;
-  default: un__ps_fail(ps, "a pattern");
+  default:
+    un__ps_fail(ps, "a pattern");
   }
 }
 
@@ -181,8 +193,11 @@ static uint32_t licences(un__parser *ps) {
 }
 
 static void proof(un__parser *ps, rule_attrs *ra) {
-  static const char *const names[] = {[UN__PP_SMT] = "smt", [UN__PP_EVAL] = "eval", [UN__PP_FUZZ] = "fuzz",
-                                      [UN__PP_INST] = "inst", [UN__PP_TRUSTED] = "trusted"};
+  static const char *const names[] = {[UN__PP_SMT] = "smt",
+                                      [UN__PP_EVAL] = "eval",
+                                      [UN__PP_FUZZ] = "fuzz",
+                                      [UN__PP_INST] = "inst",
+                                      [UN__PP_TRUSTED] = "trusted"};
   for (int i = 1; i <= UN__PP_TRUSTED; i++) {
     if (!un__ps_word(ps, names[i])) continue;
     if (ra->proof == UN__PP_NONE) ra->proof = (un__pat_proof)i;
@@ -204,11 +219,15 @@ static void rule_attr(un__parser *ps, rule_attrs *ra) {
   bool known = false;
   static const char *const names[] = {"fp", "proof", "overlap", "order", "eg"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) known |= !strcmp(name.text, names[i]);
-  if (!known) un__pat_error(ps->p, name.loc, "bad-attr", "rules have no attribute '@%s' (fp proof overlap order eg)", name.text);
+  if (!known)
+    un__pat_error(ps->p, name.loc, "bad-attr", "rules have no attribute '@%s' (fp proof overlap order eg)", name.text);
   if (!un__ps_accept(ps, UN__T_LPAREN)) return;
-  if (!strcmp(name.text, "fp")) ra->licences |= licences(ps);
-  else if (!strcmp(name.text, "proof")) proof(ps, ra);
-  else if (!strcmp(name.text, "order")) ra->order = ps->tok.kind == UN__T_STRING ? ps->tok.text : "";
+  if (!strcmp(name.text, "fp"))
+    ra->licences |= licences(ps);
+  else if (!strcmp(name.text, "proof"))
+    proof(ps, ra);
+  else if (!strcmp(name.text, "order"))
+    ra->order = ps->tok.kind == UN__T_STRING ? ps->tok.text : "";
   else if (!strcmp(name.text, "overlap"))
     for (; ps->tok.kind == UN__T_NAME; un__ps_accept(ps, UN__T_COMMA)) {
       un__pat_push(ps->p, &ra->overlap_ok, ps->tok.text);
@@ -313,7 +332,7 @@ static void for_loop(un__parser *ps, un__ruleset_ast *set, rule_attrs ra) {
   if (!ps->bad && ps->tok.kind == UN__T_NAME) {
     loop.set = un__pat_find_opset(ps->p, ps->tok.text);
     if (!loop.set) un__pat_error(ps->p, ps->tok.loc, "unknown-name", "there is no opset '%s'", ps->tok.text);
-    if (!loop.set) loop.set = un__pat_alloc(ps->p, sizeof *loop.set);      /* empty: its rules stand for nothing */
+    if (!loop.set) loop.set = un__pat_alloc(ps->p, sizeof *loop.set); /* empty: its rules stand for nothing */
   }
   un__ps_expect(ps, UN__T_NAME, "an opset after 'in'");
   un__ps_expect(ps, UN__T_LBRACE, "to open the loop");
@@ -333,9 +352,12 @@ static void items(un__parser *ps, un__ruleset_ast *set, rule_attrs outer) {
   while (ps->tok.kind != UN__T_RBRACE && ps->tok.kind != UN__T_EOF && !ps->p->oom) {
     rule_attrs ra = outer;
     while (!ps->bad && ps->tok.kind == UN__T_AT) rule_attr(ps, &ra);
-    if (!ps->bad && un__ps_word(ps, "rule")) rule(ps, set, ra);
-    else if (!ps->bad && un__ps_word(ps, "for")) for_loop(ps, set, ra);
-    else if (!ps->bad) un__ps_fail(ps, "'rule', 'for' or an attribute");
+    if (!ps->bad && un__ps_word(ps, "rule"))
+      rule(ps, set, ra);
+    else if (!ps->bad && un__ps_word(ps, "for"))
+      for_loop(ps, set, ra);
+    else if (!ps->bad)
+      un__ps_fail(ps, "'rule', 'for' or an attribute");
     if (ps->bad) {
       recover(ps);
       if (un__ps_word(ps, "ruleset") || un__ps_word(ps, "stage")) return;
@@ -352,15 +374,18 @@ void un__ps_ruleset(un__parser *ps) {
   un__ps_expect(ps, UN__T_NAME, "after 'ruleset'");
   if (!ps->bad && un__ps_accept(ps, UN__T_COLON)) do {
       un__ruleset_ast *b = ps->tok.kind == UN__T_NAME ? un__pat_find_set(ps->p, ps->tok.text) : NULL;
-      if (b) un__pat_push(ps->p, &s->bases, b);
+      if (b)
+        un__pat_push(ps->p, &s->bases, b);
       else if (ps->tok.kind == UN__T_NAME)
         un__pat_error(ps->p, ps->tok.loc, "unknown-name", "there is no ruleset '%s' above this one", ps->tok.text);
       un__ps_expect(ps, UN__T_NAME, "as base ruleset");
     } while (!ps->bad && un__ps_accept(ps, UN__T_COMMA));
   if (!ps->bad && un__ps_accept_word(ps, "ctx")) {
     const char *tag = un__ps_accept_word(ps, "struct") ? "struct " : "";
-    if (ps->tok.kind == UN__T_NAME || ps->tok.kind == UN__T_OPNAME) s->ctx = un__pat_fmt(ps->p, "%s%s", tag, ps->tok.text);
-    else un__ps_fail(ps, "a C type after 'ctx'");
+    if (ps->tok.kind == UN__T_NAME || ps->tok.kind == UN__T_OPNAME)
+      s->ctx = un__pat_fmt(ps->p, "%s%s", tag, ps->tok.text);
+    else
+      un__ps_fail(ps, "a C type after 'ctx'");
     un__ps_advance(ps);
   }
   if (!ps->bad && un__ps_accept_word(ps, "order"))

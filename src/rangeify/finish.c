@@ -95,15 +95,59 @@ static un_status make_kernel(un__rf_drafts *d, const un__rf_draft *t, un__rf_ker
   return UN_OK;
 }
 
+/* The draft that stores what slot `number` names; the number of drafts when it is a leaf. */
+static uint32_t producer_of(const un__rf_drafts *d, int64_t number) {
+  for (uint32_t i = 0; i < d->at.n; i++)
+    for (uint32_t k = 0; k < d->at.at[i].nstore; k++)
+      if (un__attr(d->at.at[i].result[k], 0) == number) return i;
+  return (uint32_t)d->at.n;
+}
+
+/* Whether draft i reads only what the drafts marked in `done` store. */
+static un_status is_ready(un__rf_drafts *d, uint32_t i, const bool *done, bool *out) {
+  size_t n;
+  const un_uop **order = un__toposort(d->at.at[i].value, &n);
+  if (!order) return no_memory(d);
+  *out = true;
+  for (size_t k = 0; k < n && *out; k++) {
+    uint32_t p = order[k]->op == UN__OP_BUFFER ? producer_of(d, un__attr(order[k], 0)) : (uint32_t)d->at.n;
+    *out = p == d->at.n || p == i || done[p];
+  }
+  un__free(order);
+  return UN_OK;
+}
+
+/* The numbers of the drafts, producers first. A draft made late may read one made early: a reduction that was cut after
+ * one inside it. */
+static un_status order_drafts(un__rf_drafts *d, uint32_t *order) {
+  bool *done = un__calloc(d->at.n, sizeof *done), ready = false;
+  un_status st = done ? UN_OK : no_memory(d);
+  for (uint32_t n = 0; st == UN_OK && n < d->at.n; n++) {
+    uint32_t i = (uint32_t)d->at.n;
+    for (ready = false; st == UN_OK && !ready && i-- > 0;)
+      if (!done[i]) st = is_ready(d, i, done, &ready);
+    if (st == UN_OK && !ready) st = un__fail(un__graph_err(d->b->g), UN_ERR_INTERNAL, "rangeify: kernels need each other");
+    if (st != UN_OK) break;
+    done[i] = true;
+    order[n] = i;
+  }
+  un__free(done);
+  return st;
+}
+
 static un_status make_kernels(un__rf_drafts *d, un__rf_kernels *out) {
   for (uint32_t i = 0; i < d->at.n; i++) UN__TRY(un__rf_settle_loops(d, i));
   out->n = (uint32_t)d->at.n;
+  uint32_t *order = un__arena_alloc(d->b->arena, out->n * sizeof *order);
+  if (!order) return no_memory(d);
+  UN__TRY(order_drafts(d, order));
   out->at = un__arena_alloc(d->b->arena, out->n * sizeof *out->at);
   out->temp = un__arena_alloc(d->b->arena, out->n * UN__RF_MAX_STORES * sizeof *out->temp);
   if (!out->at || !out->temp) return no_memory(d);
-  for (uint32_t i = out->n; i-- > 0;) {
+  for (uint32_t at = 0; at < out->n; at++) {
+    uint32_t i = order[at];
     const un__rf_draft *t = &d->at.at[i];
-    UN__TRY(make_kernel(d, t, &out->at[out->n - 1 - i]));
+    UN__TRY(make_kernel(d, t, &out->at[at]));
     for (uint32_t k = 0; i > 0 && k < t->nstore; k++) out->temp[out->ntemp++] = t->result[k];
   }
   return UN_OK;

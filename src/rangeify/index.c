@@ -285,10 +285,12 @@ const un_uop *un__fn_stack_select(un__rw *rw, const un_uop *stack, un__span i) {
   return out;
 }
 
-/* Data may say anything where it is no index. Inside the axis the clamp changes nothing, and it is what proves that the
- * address arithmetic built on it fits. Where bounds show that it is inside, simplification drops it. */
+/* An index from data may be anything where it is not valid. Inside the axis the clamp changes nothing, and it is what
+ * proves that the address arithmetic built on it fits. */
 static const un_uop *clamped(un__graph *g, const un_uop *i, const un_uop *size) {
-  const un_uop *last = un__binary(g, UN__OP_SUB, size, un__idx(g, 1));
+  if (!i || (i->vmin >= 0 && i->vmax < size->vmin)) return i;
+  const un_uop *last = add(g, size, un__idx(g, -1));
+  if (un__is_const(size)) last = un__idx(g, un__const_int(size) - 1);
   return un__binary(g, UN__OP_MIN, un__binary(g, UN__OP_MAX, i, un__idx(g, 0)), last);
 }
 
@@ -300,10 +302,8 @@ const un_uop *un__fn_gather(un__rw *rw, const un_uop *gather, un__span i) {
   un__span through = close_tuple(rw, &in);
   for (uint32_t k = 0; k < out.n; k++) {
     const un_uop *t = gather->src[1 + k];
-    bool data = t->op == UN__OP_VALID;
     for (; t->op == UN__OP_VALID; t = t->src[0]) given = both(g, given, index_of(g, t->src[1], through));
-    out.at[k] = index_of(g, t, through);
-    if (data) out.at[k] = clamped(g, out.at[k], x->shape->dim[k]);
+    out.at[k] = clamped(g, index_of(g, t, through), x->shape->dim[k]);
   }
   out.valid = both(g, in.valid, given);
   const un_uop *value = index_of(g, x, close_tuple(rw, &out));
@@ -443,7 +443,7 @@ const un_uop *un__fn_pick(un__rw *rw, const un_uop *c, const un_uop *value, un__
   const un_uop *i = un__cast(g, UN__DT(UN_INDEX), e.y);
   if (!i) return NULL;
   const un_uop *valid = both(g, not_below(g, i, un__idx(g, 0)), below(g, i, e.range->src[0]));
-  const un_uop *src[] = {i, valid};
+  const un_uop *src[] = {clamped(g, i, e.range->src[0]), valid};
   const un_uop *to = valid ? un__uop(g, UN__OP_VALID, 0, src, 2, NULL, 0) : i;
   if (e.rest) value = un__ternary(g, UN__OP_WHERE, e.rest, value, zero);
   const un_uop *term = un__substitute(g, value, &e.range, &to, 1);

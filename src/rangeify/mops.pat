@@ -178,10 +178,12 @@ ruleset mops order nodes(*) {
   /// A gather reads at the indices that its index tensors hold; where they are not valid its value is zero.
   @proof(fuzz)
   rule index_gather: INDEX(g = INDEX(..), *i) => gather(g, i)
-    test INDEX(INDEX(RESHAPE(v:f32, 1), RESHAPE(i:index, 1)):f32, j:index):f32 -> INDEX(RESHAPE(v, 1), INDEX(RESHAPE(i, 1), j):index):f32
+    test INDEX(INDEX(RESHAPE(v:f32, 1), RESHAPE(i:index in [0, 0], 1)):f32, j:index):f32
+      -> INDEX(RESHAPE(v, 1), INDEX(RESHAPE(i, 1), j):index):f32
     test INDEX(INDEX(RESHAPE(v:f32, 1), VALID(RESHAPE(i:index, 1), RESHAPE(c:bool, 1))):f32, j:index):f32
       -> WHERE(INDEX(RESHAPE(c, 1), j):bool,
-               INDEX(RESHAPE(v, 1), VALID(INDEX(RESHAPE(i, 1), j):index, INDEX(RESHAPE(c, 1), j):bool)):f32, 0.0:f32)
+               INDEX(RESHAPE(v, 1), VALID(MIN(MAX(INDEX(RESHAPE(i, 1), j):index, 0), 0),
+                                          INDEX(RESHAPE(c, 1), j):bool)):f32, 0.0:f32)
 }
 
 /// The reduced axes get ranges of their own, drawn from the kernel's counter.

@@ -7,8 +7,8 @@
 
 #include "uop/eval.h"
 
-/* bf16 and fp8 are bits: codegen computes in f32 and converts by integer arithmetic, and LLVM would take a vector of
- * bfloat apart by way of f32 and library calls. */
+/* bf16 and fp8 are bits here: lowering leaves no arithmetic on them, and LLVM's bfloat would bring in calls to
+ * conversion routines that no process must have. */
 static const char *const scalar_type[UN_DTYPE_COUNT] = {
   [UN_VOID] = "void", [UN_BOOL] = "i1", [UN_I8] = "i8", [UN_U8] = "i8", [UN_I16] = "i16", [UN_U16] = "i16",
   [UN_I32] = "i32", [UN_U32] = "i32", [UN_I64] = "i64", [UN_U64] = "i64", [UN_F16] = "half", [UN_BF16] = "i16",
@@ -18,6 +18,7 @@ static const char *const scalar_type[UN_DTYPE_COUNT] = {
 static const char *const suffix[UN_DTYPE_COUNT] = {
   [UN_BOOL] = "i1", [UN_I8] = "i8", [UN_U8] = "i8", [UN_I16] = "i16", [UN_U16] = "i16", [UN_I32] = "i32", [UN_U32] = "i32",
   [UN_I64] = "i64", [UN_U64] = "i64", [UN_F16] = "f16", [UN_BF16] = "i16", [UN_F32] = "f32", [UN_F64] = "f64",
+  [UN_F8E4M3] = "i8", [UN_F8E5M2] = "i8",
 };
 
 static void put_vector(un__strbuf *out, const char *scalar, uint32_t lanes) {

@@ -116,9 +116,7 @@ static inline bool un__m_is_uint(un__dtype d) { return un__dt_class(d) == UN__CL
 static inline un__i128 un__m_fresh(un__rw *rw) { return un__graph_fresh_range(rw->g); }
 
 /* Width of a scalar in bits; bool has 1, index has none (0). */
-static inline un__i128 un__m_bits(un__dtype d) {
-  return un__dt_is_bool(d) ? 1 : 8 * (un__i128)un__dt_info(d)->size;
-}
+static inline un__i128 un__m_bits(un__dtype d) { return un__dt_is_bool(d) ? 1 : 8 * (un__i128)un__dt_info(d)->size; }
 static inline un__i128 un__m_dtype_min(un__dtype d) {
   const un__dtype_info *i = un__dt_info(d);
   if (i->cls == UN__CLASS_INT) return -((un__i128)1 << (i->mantissa - 1));
@@ -177,7 +175,9 @@ static inline bool un__m_span_type(const un_uop *n, uint32_t from, uint32_t mask
   return true;
 }
 static inline un__span un__m_span(const un_uop *n, uint32_t from) { return (un__span){n->src + from, n->nsrc - from}; }
-static inline un__ints un__m_ints(const un_uop *n, uint32_t from) { return (un__ints){un__attrs(n) + from, n->nattr - from}; }
+static inline un__ints un__m_ints(const un_uop *n, uint32_t from) {
+  return (un__ints){un__attrs(n) + from, n->nattr - from};
+}
 static inline un__span un__m_rest(un__span s, int64_t k) {
   return k >= 0 && k <= s.n ? (un__span){s.at + k, s.n - (uint32_t)k} : (un__span){NULL, 0};
 }
@@ -188,21 +188,37 @@ static inline un__span un__m_first(un__span s, int64_t k) {
 /* ---- constants with a meaning ---- */
 
 typedef enum un__m_sem {
-  UN__M_ZERO, UN__M_ONE, UN__M_MINUS_ONE, UN__M_TRUE, UN__M_FALSE, UN__M_MIN, UN__M_MAX, UN__M_INF_, UN__M_NAN,
+  UN__M_ZERO,
+  UN__M_ONE,
+  UN__M_MINUS_ONE,
+  UN__M_TRUE,
+  UN__M_FALSE,
+  UN__M_MIN,
+  UN__M_MAX,
+  UN__M_INF_,
+  UN__M_NAN,
   UN__M_ANY_ZERO
 } un__m_sem;
 
 static inline bool un__m_is_float(double v, un__m_sem s) {
   switch (s) {
-  case UN__M_ZERO: return v == 0 && !signbit(v);
-  case UN__M_ANY_ZERO: return v == 0;
-  case UN__M_ONE: return v == 1;
-  case UN__M_MINUS_ONE: return v == -1;
-  case UN__M_MIN: return isinf(v) && v < 0;
+  case UN__M_ZERO:
+    return v == 0 && !signbit(v);
+  case UN__M_ANY_ZERO:
+    return v == 0;
+  case UN__M_ONE:
+    return v == 1;
+  case UN__M_MINUS_ONE:
+    return v == -1;
+  case UN__M_MIN:
+    return isinf(v) && v < 0;
   case UN__M_MAX:
-  case UN__M_INF_: return isinf(v) && v > 0;
-  case UN__M_NAN: return isnan(v);
-  default: return false;
+  case UN__M_INF_:
+    return isinf(v) && v > 0;
+  case UN__M_NAN:
+    return isnan(v);
+  default:
+    return false;
   }
 }
 
@@ -213,14 +229,22 @@ static inline bool un__m_is(const un_uop *n, un__m_sem s) {
   un__i128 v = un__m_int(&ok, n);
   switch (s) {
   case UN__M_ZERO:
-  case UN__M_ANY_ZERO: return v == 0;
-  case UN__M_ONE: return v == 1;
-  case UN__M_MINUS_ONE: return v == (un__m_is_uint(n->dtype) ? un__m_dtype_max(n->dtype) : -1);
-  case UN__M_TRUE: return truth && v == 1;
-  case UN__M_FALSE: return truth && v == 0;
-  case UN__M_MIN: return v == un__m_dtype_min(n->dtype);
-  case UN__M_MAX: return v == un__m_dtype_max(n->dtype);
-  default: return false;
+  case UN__M_ANY_ZERO:
+    return v == 0;
+  case UN__M_ONE:
+    return v == 1;
+  case UN__M_MINUS_ONE:
+    return v == (un__m_is_uint(n->dtype) ? un__m_dtype_max(n->dtype) : -1);
+  case UN__M_TRUE:
+    return truth && v == 1;
+  case UN__M_FALSE:
+    return truth && v == 0;
+  case UN__M_MIN:
+    return v == un__m_dtype_min(n->dtype);
+  case UN__M_MAX:
+    return v == un__m_dtype_max(n->dtype);
+  default:
+    return false;
   }
 }
 static inline bool un__m_is_identity(const un_uop *n, un__op op) {
@@ -257,19 +281,26 @@ static inline const un_uop *un__m_const(un__graph *g, un__dtype dt, un__i128 v, 
 static inline const un_uop *un__m_make(un__graph *g, un__dtype dt, un__m_sem s) {
   bool ok = true;
   if (un__dt_is_float(dt)) {
-    static const double values[] = {[UN__M_ZERO] = 0, [UN__M_ONE] = 1, [UN__M_MINUS_ONE] = -1, [UN__M_MIN] = -INFINITY,
-                                    [UN__M_MAX] = INFINITY, [UN__M_INF_] = INFINITY, [UN__M_NAN] = NAN, [UN__M_ANY_ZERO] = 0};
+    static const double values[] = {
+        [UN__M_ZERO] = 0,       [UN__M_ONE] = 1,         [UN__M_MINUS_ONE] = -1, [UN__M_MIN] = -INFINITY,
+        [UN__M_MAX] = INFINITY, [UN__M_INF_] = INFINITY, [UN__M_NAN] = NAN,      [UN__M_ANY_ZERO] = 0};
     return un__const_f(g, dt, values[s]);
   }
   switch (s) {
   case UN__M_ONE:
-  case UN__M_TRUE: return un__m_const(g, dt, 1, &ok);
-  case UN__M_MINUS_ONE: return un__m_const(g, dt, un__m_is_uint(dt) ? un__m_dtype_max(dt) : -1, &ok);
-  case UN__M_MIN: return un__m_const(g, dt, un__m_dtype_min(dt), &ok);
-  case UN__M_MAX: return un__m_const(g, dt, un__m_dtype_max(dt), &ok);
+  case UN__M_TRUE:
+    return un__m_const(g, dt, 1, &ok);
+  case UN__M_MINUS_ONE:
+    return un__m_const(g, dt, un__m_is_uint(dt) ? un__m_dtype_max(dt) : -1, &ok);
+  case UN__M_MIN:
+    return un__m_const(g, dt, un__m_dtype_min(dt), &ok);
+  case UN__M_MAX:
+    return un__m_const(g, dt, un__m_dtype_max(dt), &ok);
   case UN__M_INF_:
-  case UN__M_NAN: return NULL;
-  default: return un__m_const(g, dt, 0, &ok);
+  case UN__M_NAN:
+    return NULL;
+  default:
+    return un__m_const(g, dt, 0, &ok);
   }
 }
 static inline const un_uop *un__m_identity(un__graph *g, un__dtype dt, un__op op) {
@@ -313,9 +344,7 @@ static inline un__ints un__m_words(un__rw *rw, uint32_t n, const int64_t *fixed,
 static inline const un_uop *un__m_with_src(un__rw *rw, const un_uop *n, un__span src) {
   return n && src.at && src.n == n->nsrc ? un__with_src(rw->g, n, src.at) : NULL;
 }
-static inline const un_uop *un__m_src(const un_uop *n, int64_t i) {
-  return i >= 0 && i < n->nsrc ? n->src[i] : NULL;
-}
+static inline const un_uop *un__m_src(const un_uop *n, int64_t i) { return i >= 0 && i < n->nsrc ? n->src[i] : NULL; }
 static inline un__dtype un__m_scalar_of(un__dtype d) { return un__dt_with_lanes(d, 1); }
 static inline un__dtype un__m_vec(un__dtype d, int64_t lanes) {
   return lanes >= 1 && lanes <= UN__MAX_LANES ? un__dt_with_lanes(d, (uint32_t)lanes) : 0;

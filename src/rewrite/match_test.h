@@ -8,7 +8,10 @@
 #include "rewrite/match.h"
 #include "uop/text.h"
 
-struct un__rw_state { uint32_t rule; const char *name; };
+struct un__rw_state {
+  uint32_t rule;
+  const char *name;
+};
 
 static inline bool un__mt_enabled(const un__rw *rw, uint32_t rule) { return rw->state->rule == rule; }
 static inline const un_uop *un__mt_fire(un__rw *rw, uint32_t rule, const un_uop *from, const un_uop *to) {
@@ -69,8 +72,10 @@ static inline int un__mt_main(const un__mt_test *tests) {
     un__graph *g = un__workspace_create(&err);
     struct un__rw_state state = {tests[n].rule, tests[n].name};
     un__rw rw = {.g = g, .licences = tests[n].licences, .set = tests[n].set, .state = &state};
-    if (!g || !tests[n].run(&rw)) failed++;
-    else printf("ok - %s\n", tests[n].name);
+    if (!g || !tests[n].run(&rw))
+      failed++;
+    else
+      printf("ok - %s\n", tests[n].name);
     un__workspace_destroy(g);
   }
   printf("1..%d\n", n);

@@ -211,10 +211,16 @@ static bool parse_version(un__parser *p) {
   return un__parse_fail(p, at, "expected version 1 of the text form");
 }
 
+/* A line `---`: what follows is what a golden expects, so that goldens can be given to any tool as they are. */
+static bool at_end_mark(const un__parser *p) {
+  if (p->end - p->at < 3 || memcmp(p->at, "---", 3) != 0 || (p->at > p->text && p->at[-1] != '\n')) return false;
+  return p->end - p->at == 3 || p->at[3] == '\n';
+}
+
 /* The head is needed before the first graph and allowed before each, so that texts can be put one after another. */
 static bool parse_file(un__parser *p, un__parsed_graph *out, size_t cap, size_t *out_n) {
   bool headed = false;
-  for (un__skip_lines(p); p->at < p->end; un__skip_lines(p)) {
+  for (un__skip_lines(p); p->at < p->end && !at_end_mark(p); un__skip_lines(p)) {
     const char *at = p->at;
     un__token word = un__take_word(p);
     if (un__token_is(word, "unir")) {

@@ -5,8 +5,12 @@
 
 #include "text_parts.h"
 
-/* MAX_RANGES bounds the open ranges of one node: their set is kept with each node, so it must not grow with the text. */
-enum { UN__PARSE_MAX_NODES = 1 << 20, UN__PARSE_MAX_SOURCES = 1 << 16, UN__PARSE_MAX_RANGES = 128, UN__VALUE_NAME_MAX = 63 };
+enum {
+  UN__PARSE_MAX_NODES = 1 << 20,
+  UN__PARSE_MAX_SOURCES = 1 << 16,
+  UN__PARSE_MAX_RANGES = 128,    /* open at one node: their set is kept with it, so it must not grow with the text */
+  UN__VALUE_NAME_MAX = 63
+};
 #define UN__PARSE_MAX_INT ((INT64_C(1) << 48) - 1)
 
 typedef struct un__token { const char *at; size_t len; } un__token;

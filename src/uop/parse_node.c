@@ -155,7 +155,8 @@ static bool parse_const(un__parser *p, un__dtype d, int64_t *out) {
   static const char *const wanted[] = {
     [UN__CLASS_VOID] = "no constant has dtype void", [UN__CLASS_BOOL] = "expected true or false",
     [UN__CLASS_INT] = "expected an integer", [UN__CLASS_UINT] = "expected an integer",
-    [UN__CLASS_FLOAT] = "expected a number, inf or nan:0x and the bits of a NaN", [UN__CLASS_INDEX] = "expected an integer",
+    [UN__CLASS_FLOAT] = "expected a number, inf or nan:0x and the bits of a NaN",
+    [UN__CLASS_INDEX] = "expected an integer",
   };
   un__token t = take_atom(p);
   switch (read_const(t, d, out)) {

@@ -4,7 +4,8 @@
 
 /* ---- notes ---- */
 
-enum { EXPR_DEPTH = 5 };
+/* An expression in a note is cut below this depth, and when it is this long. */
+enum { EXPR_DEPTH = 5, EXPR_BYTES = 160 };
 
 typedef struct infix { un__op op; const char *sign; int prec; } infix;
 
@@ -34,19 +35,19 @@ static bool put_leaf(un__strbuf *out, const un_uop *n) {
   }
 }
 
-/* Recursion is bounded by `depth`, a constant of this file, not by the graph. */
-static void put_expr(un__strbuf *out, const un_uop *n, int depth, int prec) {
+/* Recursion is bounded by `depth`, a constant of this file, not by the graph. `end`: where the text should stop. */
+static void put_expr(un__strbuf *out, const un_uop *n, int depth, int prec, size_t end) {
   if (put_leaf(out, n)) return;
-  if (depth == 0) {
+  if (depth == 0 || out->n > end) {
     un__sb_puts(out, "..");
     return;
   }
   const infix *in = infix_of(n);
   if (in && n->nsrc == 2) {
     if (in->prec < prec) un__sb_putc(out, '(');
-    put_expr(out, n->src[0], depth - 1, in->prec);
+    put_expr(out, n->src[0], depth - 1, in->prec, end);
     un__sb_puts(out, in->sign);
-    put_expr(out, n->src[1], depth - 1, in->prec + 1);
+    put_expr(out, n->src[1], depth - 1, in->prec + 1, end);
     if (in->prec < prec) un__sb_putc(out, ')');
     return;
   }
@@ -54,13 +55,13 @@ static void put_expr(un__strbuf *out, const un_uop *n, int depth, int prec) {
   un__sb_putc(out, '(');
   for (uint32_t i = 0; i < n->nsrc && i < 4; i++) {
     if (i) un__sb_puts(out, ", ");
-    put_expr(out, n->src[i], depth - 1, 0);
+    put_expr(out, n->src[i], depth - 1, 0, end);
   }
   if (n->nsrc > 4) un__sb_puts(out, ", ..");
   un__sb_putc(out, ')');
 }
 
-void un__put_expr(un__strbuf *out, const un_uop *n) { put_expr(out, n, EXPR_DEPTH, 0); }
+void un__put_expr(un__strbuf *out, const un_uop *n) { put_expr(out, n, EXPR_DEPTH, 0, out->n + EXPR_BYTES); }
 
 void un__put_shape(un__strbuf *out, const un__shape *shape) {
   if (!shape) return;
@@ -126,7 +127,8 @@ static void put_notes(un__strbuf *out, const un_uop *n) {
 /* ---- lines ---- */
 
 static void put_value(un__strbuf *out, const un__order *o, const un_uop *n) {
-  un__sb_printf(out, "%%%u", un__order_at(o, n));
+  un__sb_putc(out, '%');
+  un__sb_puti64(out, un__order_at(o, n));
 }
 
 static void put_sources(un__strbuf *out, const un__order *o, const un_uop *n) {
@@ -152,7 +154,11 @@ static void put_attrs(un__strbuf *out, const un_uop *n) {
 
 static void put_node(un__strbuf *out, const un__order *o, uint32_t i) {
   const un_uop *n = o->node[i];
-  un__sb_printf(out, "  %%%u = %s ", i, un__info(n)->text);
+  un__sb_puts(out, "  %");
+  un__sb_puti64(out, i);
+  un__sb_puts(out, " = ");
+  un__sb_puts(out, un__info(n)->text);
+  un__sb_putc(out, ' ');
   un__print_dtype(out, n->dtype);
   put_sources(out, o, n);
   put_attrs(out, n);

@@ -8,11 +8,12 @@
 
 static bool is_scalar(const un_uop *n) { return un__lanes(n) == 1; }
 
-/* What counts and addresses are made of: index, and after lowering i32 or i64. */
+/* What counts and addresses are made of: index; i32 or i64 in a list and in a kernel on its way there. */
 static bool is_count(const un__verifier *v, const un_uop *n) {
   if (un__dt_is_ptr(n->dtype)) return false;
   un_dtype s = un__dt_scalar(n->dtype);
-  return s == UN_INDEX || (v->stage == UN__STAGE_LINEAR && (s == UN_I32 || s == UN_I64));
+  bool lowered = v->stage == UN__STAGE_KERNEL || v->stage == UN__STAGE_LINEAR;
+  return s == UN_INDEX || (lowered && (s == UN_I32 || s == UN_I64));
 }
 
 static bool is_value(const un_uop *n) {
@@ -120,7 +121,8 @@ static void check_elementwise(un__verifier *v, const un_uop *n) {
   uint32_t first = n->op == UN__OP_WHERE ? 1 : 0;
   for (uint32_t i = first; i < n->nsrc; i++) {
     if (!is_value(n->src[i])) un__fault_at(v, n, "operand %u is no value", i);
-    else if (n->src[i]->dtype != n->src[first]->dtype) un__fault_at(v, n, "operands %u and %u differ in dtype", first, i);
+    else if (n->src[i]->dtype != n->src[first]->dtype)
+      un__fault_at(v, n, "operands %u and %u differ in dtype", first, i);
   }
   if (first && n->src[0]->dtype != un__dt_vec(UN_BOOL, un__lanes(n)))
     un__fault_at(v, n, "the condition must be bool with as many lanes as the values");
@@ -199,7 +201,8 @@ static void check_perm(un__verifier *v, const un_uop *n) {
 }
 
 static void check_flip(un__verifier *v, const un_uop *n) {
-  if (n->src[0]->shape && un__attr(n, 0) >> n->src[0]->shape->rank) un__fault_at(v, n, "`axes` has a bit beyond the rank");
+  if (n->src[0]->shape && un__attr(n, 0) >> n->src[0]->shape->rank)
+    un__fault_at(v, n, "`axes` has a bit beyond the rank");
 }
 
 static void check_box(un__verifier *v, const un_uop *n) {
@@ -209,7 +212,8 @@ static void check_box(un__verifier *v, const un_uop *n) {
     return;
   }
   for (uint32_t i = 1; i < n->nsrc; i++)
-    if (!is_count(v, n->src[i]) || n->src[i]->vmin < 0) un__fault_at(v, n, "amount %u may be negative or is no index", i - 1);
+    if (!is_count(v, n->src[i]) || n->src[i]->vmin < 0)
+      un__fault_at(v, n, "amount %u may be negative or is no index", i - 1);
 }
 
 static void check_reduce_axis(un__verifier *v, const un_uop *n) {
@@ -274,7 +278,8 @@ static void check_hreduce(un__verifier *v, const un_uop *n) {
 
 static void check_range(un__verifier *v, const un_uop *n) {
   un__axis axis = un__range_axis(n);
-  if (!is_count(v, n->src[0]) || !is_scalar(n->src[0]) || !is_scalar(n)) un__fault_at(v, n, "its size is no scalar index");
+  if (!is_count(v, n->src[0]) || !is_scalar(n->src[0]) || !is_scalar(n))
+    un__fault_at(v, n, "its size is no scalar index");
   else if (n->src[0]->vmin < 0) un__fault_at(v, n, "its size may be negative");
   if ((axis == UN__AXIS_UPCAST || axis == UN__AXIS_UNROLL) && un__known_size(n->src[0]) < 0)
     un__fault_at(v, n, "%s ranges have a constant size", un__axis_table[axis].name);
@@ -282,7 +287,8 @@ static void check_range(un__verifier *v, const un_uop *n) {
 
 static void check_branch(un__verifier *v, const un_uop *n) {
   if (n->op == UN__OP_IF && n->src[0]->dtype != UN__DT(UN_BOOL)) un__fault_at(v, n, "its condition must be one bool");
-  if (n->op == UN__OP_ENDIF && n->src[0]->op != UN__OP_IF) un__fault_at(v, n, "closes an if, not a %s", name_of(n->src[0]));
+  if (n->op == UN__OP_ENDIF && n->src[0]->op != UN__OP_IF)
+    un__fault_at(v, n, "closes an if, not a %s", name_of(n->src[0]));
 }
 
 static void check_special(un__verifier *v, const un_uop *n) {
@@ -308,7 +314,8 @@ static void check_index(un__verifier *v, const un_uop *n) {
 }
 
 static void check_valid(un__verifier *v, const un_uop *n) {
-  if (!un__dt_is_index(n->src[0]->dtype) || !un__dt_is_bool(n->src[1]->dtype)) un__fault_at(v, n, "needs an index and a bool");
+  if (!un__dt_is_index(n->src[0]->dtype) || !un__dt_is_bool(n->src[1]->dtype))
+    un__fault_at(v, n, "needs an index and a bool");
 }
 
 /* The gate of an access has one lane, or as many as the access. */
@@ -381,7 +388,8 @@ static void check_threefry(un__verifier *v, const un_uop *n) {
 
 static void check_get(un__verifier *v, const un_uop *n) {
   if (n->src[0]->op != UN__OP_TUPLE) return;
-  if (un__attr(n, 0) >= n->src[0]->nsrc) un__fault_at(v, n, "value %lld of %u", (long long)un__attr(n, 0), n->src[0]->nsrc);
+  if (un__attr(n, 0) >= n->src[0]->nsrc)
+    un__fault_at(v, n, "value %lld of %u", (long long)un__attr(n, 0), n->src[0]->nsrc);
   else if (n->dtype != n->src[0]->src[un__attr(n, 0)]->dtype) un__fault_at(v, n, "has not the dtype of that value");
 }
 

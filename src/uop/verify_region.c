@@ -66,8 +66,8 @@ static void check_names(un__verifier *v) {
 }
 
 /* Bodies in a schedule are as rangeify left them: ids are 0 to n - 1, so that equal kernels are one node. The order
- * is not checked, since ids take part in the order of commutative operands and so in that of the visit itself. Splitting
- * adds fresh ids and types the parts. */
+ * is not checked, since ids take part in the order of commutative operands and so in that of the visit itself.
+ * Splitting adds fresh ids and types the parts. */
 static void check_numbering(un__verifier *v) {
   int64_t count = 0;
   if (v->root == v->order.node[v->order.n - 1]) return;
@@ -78,7 +78,8 @@ static void check_numbering(un__verifier *v) {
   }
   FOR_NODES(v, n)
     if (n->op == UN__OP_RANGE && un__range_id(n) >= count)
-      un__fault_at(v, n, "id %lld: ids number the %lld ranges of a kernel from 0", (long long)un__range_id(n), (long long)count);
+      un__fault_at(v, n, "id %lld: ids number the %lld ranges of a kernel from 0", (long long)un__range_id(n),
+                   (long long)count);
 }
 
 /* ---- loops ---- */
@@ -101,7 +102,8 @@ static void check_axes(un__verifier *v) {
       if (r->op != UN__OP_RANGE) continue;
       un__axis a = un__range_axis(r);
       bool fits = n->op == UN__OP_REDUCE ? is_reduced_axis(a) : a == UN__AXIS_UNROLL || !is_reduced_axis(a);
-      if (!fits) un__fault_at(v, n, "cannot close range %lld of AxisType %s", (long long)un__range_id(r), un__axis_table[a].name);
+      if (!fits)
+        un__fault_at(v, n, "cannot close range %lld of AxisType %s", (long long)un__range_id(r), un__axis_table[a].name);
     }
   }
 }

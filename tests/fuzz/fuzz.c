@@ -93,7 +93,7 @@ static bool is_gatherable(const un_uop *sink) {
   const un_uop **order = un__toposort(sink, &n);
   bool ok = order != NULL;
   for (size_t i = 0; ok && i < n; i++)
-    for (uint32_t k = 1; un__is(order[i], UN__OP_INDEX) && k < order[i]->nsrc; k++) ok &= un__is(order[i]->src[k], UN__OP_VALID);
+    for (uint32_t k = 1; un__is(order[i], UN__OP_INDEX) && k < order[i]->nsrc; k++) ok &= un__is(order[i]->src[k], UN__OP_VALID) && un__is(order[i]->src[k]->src[1], UN__OP_AND);
   un__free(order);
   return ok;
 }

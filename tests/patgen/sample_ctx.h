@@ -4,7 +4,9 @@
 
 #include "rewrite/rewrite.h"
 
-typedef struct sample_ctx { bool off; } sample_ctx;
+typedef struct sample_ctx {
+  bool off;
+} sample_ctx;
 
 bool un__pred_indep(un__rw *rw, const un_uop *x, un__span r);
 bool un__pred_lossless(un__rw *rw, un__dtype a, un__dtype b);

@@ -85,8 +85,33 @@ static un_status parsing(void) {
   return status;
 }
 
+/* A graph with faults: the verifier's report, the annotated text and a tree. Success: the faults were found. */
+static un_status verifying(void) {
+  static const char text[] =
+    "unir 1\ngraph @g stage=schedule {\n  %n = const index [val=4]\n  %p = param ptr.f32 %n [slot=0]\n"
+    "  %r = range index %n [id=0 axis=loop]\n  %k = range index %n [id=1 axis=reduce]\n  %i = index ptr.f32 %p, %k\n"
+    "  %l = load f64 %i\n  %a = reduce f64 %l, %k [op=add]\n  %b = reduce f64 %l, %k [op=sub]\n  %c = add f64 %a, %b\n"
+    "  %o = index ptr.f32 %p, %r\n  %s = store void %o, %c\n  %e = end void %s, %r\n  %t = sink void %e\n"
+    "  %m = kernel void %t\n  linear %m, %m\n}\n";
+  un__err err = {0};
+  un__graph *ws = un__workspace_create(&err);
+  un__parsed_graph g;
+  size_t n;
+  un__strbuf out;
+  un__sb_init(&out);
+  un_status status = ws ? un__parse_text(ws, "t", text, strlen(text), &g, 1, &n) : err.status;
+  if (status == UN_OK) status = un__verify(g.root, g.stage, &err, &out);
+  bool found = status == UN_ERR_VERIFY;
+  if (found) un__print_tree(&out, g.root, true);
+  if (found) status = out.failed ? UN_ERR_NOMEM : UN_OK;
+  else if (status == UN_OK) status = UN_ERR_INTERNAL;      /* the faults were missed */
+  un__sb_finish(&out);
+  un__workspace_destroy(ws);
+  return status;
+}
+
 static const struct { const char *name; un_status (*run)(void); } scenarios[] = {
-  {"tensors", tensors}, {"calls", calls}, {"trees", trees}, {"parsing", parsing},
+  {"tensors", tensors}, {"calls", calls}, {"trees", trees}, {"parsing", parsing}, {"verifying", verifying},
 };
 
 enum { MOST_RUNS = 200000 };

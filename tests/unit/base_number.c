@@ -27,11 +27,28 @@ static uint64_t bits_of(un__float_format f, const char *text) {
 }
 
 Test(number, f64_text_is_what_people_write) {
-  static const struct { double v; const char *text; } cases[] = {
-    {0, "0.0"}, {-0.0, "-0.0"}, {1, "1.0"}, {0.1, "0.1"}, {100, "100.0"}, {1e16, "1e16"}, {123456789, "123456789.0"},
-    {0.0001, "0.0001"}, {0.00001, "1e-5"}, {1e23, "1e23"}, {5e-324, "5e-324"}, {1.7976931348623157e308, "1.7976931348623157e308"},
-    {2.2250738585072014e-308, "2.2250738585072014e-308"}, {1.0 / 3, "0.3333333333333333"}, {-1.5e-7, "-1.5e-7"},
-    {9007199254740993.0, "9007199254740992.0"}, {INFINITY, "inf"}, {-INFINITY, "-inf"},
+  static const struct {
+    double v;
+    const char *text;
+  } cases[] = {
+      {0, "0.0"},
+      {-0.0, "-0.0"},
+      {1, "1.0"},
+      {0.1, "0.1"},
+      {100, "100.0"},
+      {1e16, "1e16"},
+      {123456789, "123456789.0"},
+      {0.0001, "0.0001"},
+      {0.00001, "1e-5"},
+      {1e23, "1e23"},
+      {5e-324, "5e-324"},
+      {1.7976931348623157e308, "1.7976931348623157e308"},
+      {2.2250738585072014e-308, "2.2250738585072014e-308"},
+      {1.0 / 3, "0.3333333333333333"},
+      {-1.5e-7, "-1.5e-7"},
+      {9007199254740993.0, "9007199254740992.0"},
+      {INFINITY, "inf"},
+      {-INFINITY, "-inf"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     un__strbuf s = {0};
@@ -47,7 +64,8 @@ Test(number, small_formats_print_few_digits) {
   cr_expect_str_eq(text_of(BF16, 0x3dcd), "0.1");
   cr_expect_str_eq(text_of(F32, 0x7fc00001), "nan:0x7fc00001");
   cr_expect_str_eq(text_of(F16, 0xfe00), "nan:0xfe00");
-  cr_expect_str_eq(text_of(E4M3, 0x7e), "450.0", "448, the largest of a format without infinities: 450 is shorter and reads back");
+  cr_expect_str_eq(text_of(E4M3, 0x7e), "450.0",
+                   "448, the largest of a format without infinities: 450 is shorter and reads back");
   cr_expect_str_eq(text_of(E4M3, 0x7f), "nan:0x7f");
   cr_expect_str_eq(text_of(E5M2, 0x7c), "inf");
 }
@@ -135,8 +153,25 @@ Test(number, overflow_is_told_from_infinity) {
 }
 
 Test(number, what_is_no_float) {
-  static const char *const bad[] = {"",     "-",    ".",        "e5",      "1e",     "1e+",  "1.2.3", "0x10",   "1 ",       " 1",
-                                    "nan:", "nan:0x", "nan:0x7f800000", "nan:0x17fc00000", "-nan:0x7fc00000", "infinity", "1f", "--1", "1e5.0"};
+  static const char *const bad[] = {"",
+                                    "-",
+                                    ".",
+                                    "e5",
+                                    "1e",
+                                    "1e+",
+                                    "1.2.3",
+                                    "0x10",
+                                    "1 ",
+                                    " 1",
+                                    "nan:",
+                                    "nan:0x",
+                                    "nan:0x7f800000",
+                                    "nan:0x17fc00000",
+                                    "-nan:0x7fc00000",
+                                    "infinity",
+                                    "1f",
+                                    "--1",
+                                    "1e5.0"};
   uint64_t bits;
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
     cr_expect_eq(un__parse_float(bad[i], strlen(bad[i]), F32, &bits), UN__NUM_BAD, "%s", bad[i]);

@@ -23,30 +23,38 @@ static un__parsed_graph parsed(const char *text) {
   return g;
 }
 
-#define TENSOR "unir 1\ngraph @g stage=tensor {\n %0 = const index [val=0]\n %1 = const index [val=1]\n %4 = const index [val=4]\n" \
-               " %x = buffer f32 %4, %4 [slot=0]\n"
-#define KERNEL "unir 1\ngraph @g stage=kernel {\n %0 = const index [val=0]\n %4 = const index [val=4]\n" \
-               " %p = param ptr.f32 %4 [slot=0]\n %q = param ptr.f32 %4 [slot=1]\n %one = const f32 [val=1]\n" \
-               " %r0 = range index %4 [id=0 axis=loop]\n %i0 = index ptr.f32 %p, %r0\n"
-#define LINEAR "unir 1\ngraph @g stage=linear {\n %4 = const i32 [val=4]\n %p = param ptr.f32 %4 [slot=0]\n" \
-               " %one = const f32 [val=1]\n %r = range i32 %4 [id=0 axis=loop]\n %i = index ptr.f32 %p, %r\n"
-#define SCHEDULE "unir 1\ngraph @g stage=schedule {\n %0 = const index [val=0]\n %4 = const index [val=4]\n" \
-                 " %p = param ptr.f32 %4 [slot=0]\n %i = index ptr.f32 %p, %0\n %one = const f32 [val=1]\n %s = store void %i, %one\n" \
-                 " %k = sink void %s\n %b = buffer f32 %4 [slot=0]\n"
+#define TENSOR                                                                                                         \
+  "unir 1\ngraph @g stage=tensor {\n %0 = const index [val=0]\n %1 = const index [val=1]\n %4 = const index [val=4]\n" \
+  " %x = buffer f32 %4, %4 [slot=0]\n"
+#define KERNEL                                                                                                         \
+  "unir 1\ngraph @g stage=kernel {\n %0 = const index [val=0]\n %4 = const index [val=4]\n"                            \
+  " %p = param ptr.f32 %4 [slot=0]\n %q = param ptr.f32 %4 [slot=1]\n %one = const f32 [val=1]\n"                      \
+  " %r0 = range index %4 [id=0 axis=loop]\n %i0 = index ptr.f32 %p, %r0\n"
+#define LINEAR                                                                                                         \
+  "unir 1\ngraph @g stage=linear {\n %4 = const i32 [val=4]\n %p = param ptr.f32 %4 [slot=0]\n"                        \
+  " %one = const f32 [val=1]\n %r = range i32 %4 [id=0 axis=loop]\n %i = index ptr.f32 %p, %r\n"
+#define SCHEDULE                                                                                                       \
+  "unir 1\ngraph @g stage=schedule {\n %0 = const index [val=0]\n %4 = const index [val=4]\n"                          \
+  " %p = param ptr.f32 %4 [slot=0]\n %i = index ptr.f32 %p, %0\n %one = const f32 [val=1]\n %s = store void %i, "      \
+  "%one\n"                                                                                                             \
+  " %k = sink void %s\n %b = buffer f32 %4 [slot=0]\n"
 
 static const char *const good[] = {
-  TENSOR " sink %x\n}\n",
-  TENSOR " %n = iota index %4\n %g = index f32 %x, %n, %n\n sink %g\n}\n",
-  TENSOR " %j = buffer i32 %4 [slot=1]\n %c = cast index %j\n %o = reshape index %4, %1\n %f = expand index %o, %4\n"
-         " %l = lt bool %c, %f\n %v = valid index %c, %l\n %n = iota index %4\n %g = index f32 %x, %v, %n\n sink %g\n}\n",
-  TENSOR " %t = tuple void %x, %x\n %y = get f32 %t [i=1]\n sink %y\n}\n",
-  KERNEL " %s = store void %i0, %one\n %e = end void %s, %r0\n sink %e\n}\n",
-  KERNEL " %i = index ptr.f32 %p, %0\n %s = store void %i, %one\n sink %s\n}\n",
-  /* two reductions over one range, side by side */
-  KERNEL " %k = range index %4 [id=1 axis=reduce]\n %i = index ptr.f32 %q, %k\n %l = load f32 %i\n %a = reduce f32 %l, %k [op=add]\n"
-         " %m = reduce f32 %l, %k [op=max]\n %d = sub f32 %a, %m\n %s = store void %i0, %d\n %e = end void %s, %r0\n sink %e\n}\n",
-  LINEAR " %s = store void %i, %one\n %e = end void %s, %r\n linear %4, %p, %one, %r, %i, %s, %e\n}\n",
-  SCHEDULE " %n = kernel void %k, %b\n %m = kernel void %k, %b\n linear %n, %m\n}\n",
+    TENSOR " sink %x\n}\n",
+    TENSOR " %n = iota index %4\n %g = index f32 %x, %n, %n\n sink %g\n}\n",
+    TENSOR
+    " %j = buffer i32 %4 [slot=1]\n %c = cast index %j\n %o = reshape index %4, %1\n %f = expand index %o, %4\n"
+    " %l = lt bool %c, %f\n %v = valid index %c, %l\n %n = iota index %4\n %g = index f32 %x, %v, %n\n sink %g\n}\n",
+    TENSOR " %t = tuple void %x, %x\n %y = get f32 %t [i=1]\n sink %y\n}\n",
+    KERNEL " %s = store void %i0, %one\n %e = end void %s, %r0\n sink %e\n}\n",
+    KERNEL " %i = index ptr.f32 %p, %0\n %s = store void %i, %one\n sink %s\n}\n",
+    /* two reductions over one range, side by side */
+    KERNEL " %k = range index %4 [id=1 axis=reduce]\n %i = index ptr.f32 %q, %k\n %l = load f32 %i\n %a = reduce f32 "
+           "%l, %k [op=add]\n"
+           " %m = reduce f32 %l, %k [op=max]\n %d = sub f32 %a, %m\n %s = store void %i0, %d\n %e = end void %s, %r0\n "
+           "sink %e\n}\n",
+    LINEAR " %s = store void %i, %one\n %e = end void %s, %r\n linear %4, %p, %one, %r, %i, %s, %e\n}\n",
+    SCHEDULE " %n = kernel void %k, %b\n %m = kernel void %k, %b\n linear %n, %m\n}\n",
 };
 
 Test(verify, good_graphs_pass) {
@@ -60,165 +68,220 @@ Test(verify, good_graphs_pass) {
 }
 
 /* What a check says, as `op: check: text`; each text has that fault and, unless it ends in `...`, no other. */
-static const struct { const char *in, *fault; } bad[] = {
-  /* stage tensor */
-  {TENSOR " %r = range index %4 [id=0 axis=loop]\n %y = mul index %r, %r\n root %y\n}\n",
-   "range: stage: does not belong to stage tensor..."},
-  {TENSOR " %y = define_reg ptr.reg.f32 %4 [id=0]\n sink %y\n}\n", "define_reg: stage: does not belong to stage tensor..."},
-  {TENSOR " %y = flip f32 %x [axes=4]\n sink %y\n}\n", "flip: flip: `axes` has a bit beyond the rank"},
-  {TENSOR " %y = reduce_axis f32 %x [op=sub axes=(0)]\n sink %y\n}\n", "reduce_axis: reduction: `op` must be associative"},
-  {TENSOR " %y = reduce_axis f32 %x [op=add]\n sink %y\n}\n", "reduce_axis: reduction: reduces no axis"},
-  {TENSOR " %j = buffer i32 %4 [slot=1]\n %c = cast index %j\n %n = iota index %4\n %g = index f32 %x, %c, %n\n sink %g\n}\n",
-   "index: gather: index 0 is neither proved to be in range nor wrapped in valid"},
-  {TENSOR " %n = iota i32 %4\n %g = index f32 %x, %n, %n\n sink %g\n}\n", "index: gather: index 0 has not dtype index..."},
-  {TENSOR " %n = iota f32 %4\n sink %n\n}\n", "iota: iota: counts in an integer dtype or index"},
-  {TENSOR " %n = buffer ptr.f32 %4 [slot=3]\n sink %n\n}\n", "buffer: buffer: stored tensors have a scalar dtype with a size..."},
-  {TENSOR " %n = buffer index %4 [slot=3]\n sink %n\n}\n", "buffer: buffer: stored tensors have a scalar dtype with a size"},
-  {TENSOR " %n = buffer f32 %4 [slot=0]\n sink %n, %x\n}\n", "buffer: name: another buffer has the slot 0"},
-  {TENSOR " %n = var index %4, %1 [name=n]\n sink %n\n}\n", "var: variable: its lower bound is above its upper one"},
-  {TENSOR " %t = tuple void %x\n %y = get f32 %t [i=1]\n sink %y\n}\n", "get: tuple: value 1 of 1..."},
-  {TENSOR " %t = tuple void %x\n %y = get f64 %t [i=0]\n sink %y\n}\n", "get: tuple: has not the dtype of that value..."},
-  {TENSOR " %c = const u32 [val=1]\n %y = threefry u32 %c, %c\n sink %y\n}\n", "threefry: threefry: works on u64"},
-  {TENSOR " %c = const ptr.f32 [val=1]\n sink %c\n}\n", "const: constant: a constant has a value..."},
-  {TENSOR " %c = const f32x4 [val=1]\n sink %c\n}\n", "const: shape: a tensor has a scalar dtype"},
-  /* stage kernel */
-  {KERNEL " %s = store void %i0, %one\n root %s\n}\n", "store: root: the root must be a sink..."},
-  {KERNEL " %s = store void %i0, %one\n %e = end void %s, %r0\n sink %e, %one\n}\n", "sink: root: source 1 is no end, store or group"},
-  {KERNEL " %s = store void %i0, %one\n sink %s\n}\n", "range: open: range 0 is not closed at the root"},
-  {KERNEL " %s = store void %i0, %one\n %e = end void %s, %r0, %r0\n sink %e\n}\n", "end: closed: closes range 0 twice"},
-  {KERNEL " %s = store void %i0, %one\n %e = end void %s, %r0, %4\n sink %e\n}\n", "end: closed: source 2 is not a range"},
-  {KERNEL " %b = range index %4 [id=0 axis=thread]\n %a = add index %r0, %b\n %i = index ptr.f32 %p, %a\n %s = store void %i, %one\n"
-          " %e = end void %s, %b, %r0\n sink %e\n}\n",
-   "range: name: another range has the id 0"},
-  {KERNEL " %b = range index %4 [id=1 axis=thread]\n %a = add index %r0, %b\n %i = index ptr.f32 %p, %a\n %s = store void %i, %one\n"
-          " %e = end void %s, %r0, %b\n sink %e\n}\n",
-   "end: thread: the thread range is not outermost"},
-  {KERNEL " %b = range index %4 [id=1 axis=thread]\n %c = range index %4 [id=2 axis=thread]\n %a = add index %c, %b\n"
-          " %i = index ptr.f32 %p, %a\n %s = store void %i, %one\n %e = end void %s, %b, %c\n sink %e\n}\n",
-   "range: thread: a second thread range..."},
-  {KERNEL " %k = range index %4 [id=0 axis=reduce]\n %i = index ptr.f32 %p, %k\n %s = store void %i, %one\n %e = end void %s, %k\n sink %e\n}\n",
-   "end: axis: cannot close range 0 of AxisType reduce"},
-  {KERNEL " %i = index ptr.f32 %q, %r0\n %l = load f32 %i\n %a = reduce f32 %l, %r0 [op=add]\n %o = index ptr.f32 %p, %0\n"
-          " %s = store void %o, %a\n sink %s\n}\n",
-   "reduce: axis: cannot close range 0 of AxisType loop"},
-  {KERNEL " %k = range index %4 [id=1 axis=reduce]\n %i = index ptr.f32 %q, %k\n %l = load f32 %i\n %a = reduce f32 %l, %k [op=sub]\n"
-          " %s = store void %i0, %a\n %e = end void %s, %r0\n sink %e\n}\n",
-   "reduce: reduction: `op` must be associative"},
-  {KERNEL " %k = range index %4 [id=1 axis=unroll]\n %i = index ptr.f32 %q, %k\n %l = load f32 %i\n %a = reduce f32 %l, %k [op=add]\n"
-          " %s = store void %i0, %a\n %e = end void %s, %r0, %k\n sink %e\n}\n",
-   "reduce: closer: range 1 is closed by an end too"},
-  {KERNEL " %k = range index %4 [id=1 axis=reduce]\n %i = index ptr.f32 %q, %k\n %l = load f32 %i\n %a = reduce f32 %l, %k [op=add]\n"
-          " %m = mul f32 %l, %a\n %b = reduce f32 %m, %k [op=add]\n %s = store void %i0, %b\n %e = end void %s, %r0\n sink %e\n}\n",
-   "reduce: sharing: depends on another reduction over range 1"},
-  {KERNEL " %k = range index %4 [id=1 axis=reduce]\n %j = range index %4 [id=2 axis=reduce]\n %ij = add index %k, %j\n %i = index ptr.f32 %q, %k\n"
-          " %i2 = index ptr.f32 %q, %ij\n %l = load f32 %i\n %l2 = load f32 %i2\n %a = reduce f32 %l, %k [op=add]\n"
-          " %b = reduce f32 %l2, %k, %j [op=add]\n %m = mul f32 %a, %b\n %s = store void %i0, %m\n %e = end void %s, %r0\n sink %e\n}\n",
-   "reduce: sharing: range 1 belongs to a reduction over other ranges"},
-  {KERNEL " %r1 = range index %4 [id=1 axis=loop]\n %k = range index %4 [id=2 axis=reduce]\n %a = add index %r1, %k\n %i = index ptr.f32 %q, %a\n"
-          " %l = load f32 %i\n %b = reduce f32 %l, %k [op=add]\n %o = add index %r0, %r1\n %w = index ptr.f32 %p, %o\n"
-          " %s = store void %w, %b\n %e = end void %s, %r0, %r1\n sink %e\n}\n",
-   "reduce: placement: depends on range 1 but not on range 0, which is outside it..."},
-  {KERNEL " %c = lt bool %r0, %4\n %v = valid index %r0, %c\n %i = index ptr.f32 %p, %v\n %s = store void %i, %one\n %e = end void %s, %r0\n sink %e\n}\n",
-   "index: gate: valid below an index: it should be the gate"},
-  {KERNEL " %z = param ptr.f32 %0 [slot=0]\n %i = index ptr.f32 %z, %r0\n %l = load f32 %i\n %s = store void %i0, %l\n %e = end void %s, %r0\n sink %e\n}\n",
-   "param: name: another param has the slot 0"},
-  {KERNEL " %s = store void %i0, %r0\n %e = end void %s, %r0\n sink %e\n}\n", "store: store: a value of dtype index cannot be stored"},
-  {KERNEL " %d = const f64 [val=1]\n %s = store void %i0, %d\n %e = end void %s, %r0\n sink %e\n}\n",
-   "store: store: the value has not the dtype of what the pointer points to"},
-  {KERNEL " %s = store void %p, %one\n sink %s\n}\n", "store: store: writes at an index, not at a param"},
-  {KERNEL " %l = load f64 %i0\n %d = cast f32 %l\n %s = store void %i0, %d\n %e = end void %s, %r0\n sink %e\n}\n",
-   "load: load: has not the dtype of what the pointer points to"},
-  {KERNEL " %l = load f32 %p\n %s = store void %i0, %l\n %e = end void %s, %r0\n sink %e\n}\n", "load: load: reads at an index, not at a param"},
-  {KERNEL " %i = index ptr.f32 %p, %one\n %s = store void %i, %one\n sink %s\n}\n", "index: address: the element's number is no index"},
-  {KERNEL " %i = index ptr.f32 %p, %0, %0\n %s = store void %i, %one\n sink %s\n}\n", "index: address: the gate is not bool"},
-  {KERNEL " %i = index ptr.f64 %p, %0\n %d = const f64 [val=1]\n %s = store void %i, %d\n sink %s\n}\n",
-   "index: address: has the dtype of its pointer"},
-  {KERNEL " %l = load f32 %i0\n %i = index f32 %l, %0\n %s = store void %i, %one\n %e = end void %s, %r0\n sink %e\n}\n",
-   "index: address: source 0 is not a pointer..."},
-  {KERNEL " %z = param f32 %4 [slot=3]\n %i = index f32 %z, %0\n %s = store void %i, %one\n sink %s\n}\n",
-   "param: pointer: its dtype must be a pointer: ptr.T..."},
-  {KERNEL " %z = define_reg ptr.local.f32 %4 [id=0]\n %i = index ptr.local.f32 %z, %0\n %s = store void %i, %one\n sink %s\n}\n",
-   "define_reg: pointer: its dtype must be a pointer: ptr.reg.T"},
-  {KERNEL " %z = define_reg ptr.reg.f32 %0 [id=0]\n %i = index ptr.reg.f32 %z, %0\n %s = store void %i, %one\n sink %s\n}\n",
-   "define_reg: pointer: its number of elements must be a positive constant"},
-  {KERNEL " %v = vectorize f32x4 %one, %one\n %g = gep f32 %v [lanes=(0)]\n %i = index ptr.f32 %p, %0\n %s = store void %i, %g\n sink %s\n}\n",
-   "vectorize: lanes: 2 sources for 4 lanes"},
-  {KERNEL " %d = const f64 [val=1]\n %v = vectorize f32x4 %d\n %i = index ptr.f32 %p, %0\n %s = store void %i, %v\n sink %s\n}\n",
-   "vectorize: lanes: source 0 is no lane of the result"},
-  {KERNEL " %v = vectorize f32x4 %one\n %g = gep f32 %v [lanes=(4)]\n %i = index ptr.f32 %p, %0\n %s = store void %i, %g\n sink %s\n}\n",
-   "gep: lanes: lane 4 of 4"},
-  {KERNEL " %v = vectorize f32x4 %one\n %g = gep f32x2 %v [lanes=(1)]\n %i = index ptr.f32 %p, %0\n %s = store void %i, %g\n sink %s\n}\n",
-   "gep: lanes: 1 lanes listed for 2 lanes"},
-  {KERNEL " %v = vectorize f32x3 %one\n %g = hreduce f32 %v [op=add]\n %i = index ptr.f32 %p, %0\n %s = store void %i, %g\n sink %s\n}\n",
-   "hreduce: reduction: combines 2, 4, 8, .. lanes, not 3"},
-  {KERNEL " %v = vectorize f32x4 %one\n %g = unroll f32 %v [ranges=(0,3)]\n %i = index ptr.f32 %p, %0\n %s = store void %i, %g\n sink %s\n}\n",
-   "unroll: lanes: the sizes do not make up 4 lanes"},
-  {KERNEL " %v = vectorize f32x4 %one\n %w = vectorize f32x8 %one\n %c = const boolx2 [val=true]\n %i = index ptr.f32 %p, %0, %c\n"
-          " %s = store void %i, %v\n sink %s\n}\n",
-   "store: store: its gate has 2 lanes, the access 4"},
-  {KERNEL " %n = var index %0, %4 [name=n]\n %b = range index %n [id=0 axis=upcast]\n %i = index ptr.f32 %p, %b\n %s = store void %i, %one\n"
-          " %e = end void %s, %b\n sink %e\n}\n",
-   "range: range: upcast ranges have a constant size"},
-  {KERNEL " %m = const index [val=-1]\n %b = range index %m [id=0 axis=loop]\n %i = index ptr.f32 %p, %b\n %s = store void %i, %one\n"
-          " %e = end void %s, %b\n sink %e\n}\n",
-   "range: range: its size may be negative"},
-  /* stage linear */
-  {LINEAR " %s = store void %i, %one\n %e = end void %s, %r\n root %e\n}\n", "end: root: the root must be a linear"},
-  {LINEAR " %s = store void %i, %one\n %e = end void %s, %r\n linear %4, %p, %r, %i, %s, %e\n}\n",
-   "store: list: source 1 does not come before it in the list..."},
-  {LINEAR " %s = store void %i, %one\n %e = end void %s, %r\n linear %4, %p, %r, %i, %one, %s, %s, %e\n}\n",
-   "linear: list: %5 is listed twice"},
-  {LINEAR " %s = store void %i, %one\n linear %4, %p, %one, %r, %i, %s\n}\n", "range: list: is not closed"},
-  {LINEAR " %j = range i32 %4 [id=1 axis=loop]\n %s = store void %i, %one\n %e = end void %s, %r\n %f = end void %e, %j\n"
-          " linear %4, %p, %one, %j, %r, %i, %s, %f, %e\n}\n",
-   "end: list: does not close the innermost open block..."},
-  {LINEAR " %j = range i32 %4 [id=1 axis=loop]\n %s = store void %i, %one\n %e = end void %s, %r, %j\n linear %4, %p, %one, %j, %r, %i, %s, %e\n}\n",
-   "end: list: closes exactly one range..."},
-  {LINEAR " %l = load f32 %i\n %s = store void %i, %one\n %e = end void %s, %r\n %z = const i32 [val=0]\n %o = index ptr.f32 %p, %z\n"
-          " %t = store void %o, %l\n linear %4, %p, %one, %r, %i, %l, %s, %e, %z, %o, %t\n}\n",
-   "store: list: source 1 was computed in a block that is closed"},
-  {LINEAR " %u = range i32 %4 [id=1 axis=upcast]\n %s = store void %i, %one\n %e = end void %s, %r\n %f = end void %e, %u\n"
-          " linear %4, %p, %one, %u, %r, %i, %s, %e, %f\n}\n",
-   "range: axis: AxisType upcast must have been lowered"},
-  {LINEAR " %x = const index [val=4]\n %s = store void %i, %one\n %e = end void %s, %r\n linear %4, %x, %p, %one, %r, %i, %s, %e\n}\n",
-   "const: index: dtype index must have been lowered to i32 or i64"},
-  {LINEAR " %w = exp f32 %one\n %s = store void %i, %w\n %e = end void %s, %r\n linear %4, %p, %one, %w, %r, %i, %s, %e\n}\n",
-   "exp: stage: does not belong to stage linear"},
-  {LINEAR " %w = vectorize f32x3 %one\n %s = store void %i, %w\n %e = end void %s, %r\n linear %4, %p, %one, %w, %r, %i, %s, %e\n}\n",
-   "vectorize: lanes: 3 lanes: a vector has 2, 4, 8, 16, 32 or 64"},
-  {LINEAR " %c = const boolx4 [val=true]\n %f = if void %c\n %s = store void %i, %one\n %g = endif void %f\n %e = end void %s, %r\n"
-          " linear %4, %p, %one, %c, %r, %i, %f, %s, %g, %e\n}\n",
-   "if: branch: its condition must be one bool"},
-  {LINEAR " %c = const bool [val=true]\n %f = if void %c\n %s = store void %i, %one\n %g = endif void %s\n %e = end void %s, %r\n"
-          " linear %4, %p, %one, %c, %r, %i, %f, %s, %g, %e\n}\n",
-   "endif: branch: closes an if, not a store..."},
-  {LINEAR " %y = special i32 %4 [axis=reduce]\n %s = store void %i, %one\n %e = end void %s, %r\n linear %4, %y, %p, %one, %r, %i, %s, %e\n}\n",
-   "special: special: `axis` must be global, local or thread"},
-  {LINEAR " %y = special i32 %4 [axis=global dim=3]\n %s = store void %i, %one\n %e = end void %s, %r\n linear %4, %y, %p, %one, %r, %i, %s, %e\n}\n",
-   "special: special: `dim` is 0, 1 or 2"},
-  {LINEAR " %y = vectorize i32x4 %r\n %o = index ptr.f32 %p, %y\n %s = store void %o, %one\n %e = end void %s, %r\n"
-          " linear %4, %p, %one, %r, %y, %o, %s, %e\n}\n",
-   "index: address: the element's number must be scalar: lanes are at consecutive addresses"},
-  /* stage schedule */
-  {SCHEDULE " sink %b\n}\n", "sink: root: the root must be a linear"},
-  {SCHEDULE " linear %b\n}\n", "linear: root: source 0 is no kernel"},
-  {SCHEDULE " %n = kernel void %k\n linear %n\n}\n", "kernel: argument: param 0 has no argument"},
-  {SCHEDULE " %n = kernel void %k, %4\n linear %n\n}\n", "kernel: kernel: argument 0 is no buffer..."},
-  {SCHEDULE " %i8 = buffer i8 %4 [slot=1]\n %n = kernel void %k, %i8\n linear %n\n}\n",
-   "kernel: argument: argument 0 has another dtype than its param"},
-  {SCHEDULE " %r = range index %4 [id=1 axis=loop]\n %j = index ptr.f32 %p, %r\n %t = store void %j, %one\n %e = end void %t, %r\n"
-            " %m = sink void %e\n %n = kernel void %m, %b\n linear %n\n}\n",
-   "range: numbering: id 1: ids number the 1 ranges of a kernel from 0"},
-  {SCHEDULE " %n = kernel void %s, %b\n linear %n\n}\n", "store: root: the root must be a sink..."},
-  {SCHEDULE " %z = store void %p, %one\n %m = sink void %z\n %n = kernel void %m, %b\n linear %n\n}\n",
-   "store: store: writes at an index, not at a param"},
+static const struct {
+  const char *in, *fault;
+} bad[] = {
+    /* stage tensor */
+    {TENSOR " %r = range index %4 [id=0 axis=loop]\n %y = mul index %r, %r\n root %y\n}\n",
+     "range: stage: does not belong to stage tensor..."},
+    {TENSOR " %y = define_reg ptr.reg.f32 %4 [id=0]\n sink %y\n}\n",
+     "define_reg: stage: does not belong to stage tensor..."},
+    {TENSOR " %y = flip f32 %x [axes=4]\n sink %y\n}\n", "flip: flip: `axes` has a bit beyond the rank"},
+    {TENSOR " %y = reduce_axis f32 %x [op=sub axes=(0)]\n sink %y\n}\n",
+     "reduce_axis: reduction: `op` must be associative"},
+    {TENSOR " %y = reduce_axis f32 %x [op=add]\n sink %y\n}\n", "reduce_axis: reduction: reduces no axis"},
+    {TENSOR " %j = buffer i32 %4 [slot=1]\n %c = cast index %j\n %n = iota index %4\n %g = index f32 %x, %c, %n\n sink "
+            "%g\n}\n",
+     "index: gather: index 0 is neither proved to be in range nor wrapped in valid"},
+    {TENSOR " %n = iota i32 %4\n %g = index f32 %x, %n, %n\n sink %g\n}\n",
+     "index: gather: index 0 has not dtype index..."},
+    {TENSOR " %n = iota f32 %4\n sink %n\n}\n", "iota: iota: counts in an integer dtype or index"},
+    {TENSOR " %n = buffer ptr.f32 %4 [slot=3]\n sink %n\n}\n",
+     "buffer: buffer: stored tensors have a scalar dtype with a size..."},
+    {TENSOR " %n = buffer index %4 [slot=3]\n sink %n\n}\n",
+     "buffer: buffer: stored tensors have a scalar dtype with a size"},
+    {TENSOR " %n = buffer f32 %4 [slot=0]\n sink %n, %x\n}\n", "buffer: name: another buffer has the slot 0"},
+    {TENSOR " %n = var index %4, %1 [name=n]\n sink %n\n}\n", "var: variable: its lower bound is above its upper one"},
+    {TENSOR " %t = tuple void %x\n %y = get f32 %t [i=1]\n sink %y\n}\n", "get: tuple: value 1 of 1..."},
+    {TENSOR " %t = tuple void %x\n %y = get f64 %t [i=0]\n sink %y\n}\n",
+     "get: tuple: has not the dtype of that value..."},
+    {TENSOR " %c = const u32 [val=1]\n %y = threefry u32 %c, %c\n sink %y\n}\n", "threefry: threefry: works on u64"},
+    {TENSOR " %c = const ptr.f32 [val=1]\n sink %c\n}\n", "const: constant: a constant has a value..."},
+    {TENSOR " %c = const f32x4 [val=1]\n sink %c\n}\n", "const: shape: a tensor has a scalar dtype"},
+    /* stage kernel */
+    {KERNEL " %s = store void %i0, %one\n root %s\n}\n", "store: root: the root must be a sink..."},
+    {KERNEL " %s = store void %i0, %one\n %e = end void %s, %r0\n sink %e, %one\n}\n",
+     "sink: root: source 1 is no end, store or group"},
+    {KERNEL " %s = store void %i0, %one\n sink %s\n}\n", "range: open: range 0 is not closed at the root"},
+    {KERNEL " %s = store void %i0, %one\n %e = end void %s, %r0, %r0\n sink %e\n}\n",
+     "end: closed: closes range 0 twice"},
+    {KERNEL " %s = store void %i0, %one\n %e = end void %s, %r0, %4\n sink %e\n}\n",
+     "end: closed: source 2 is not a range"},
+    {KERNEL " %b = range index %4 [id=0 axis=thread]\n %a = add index %r0, %b\n %i = index ptr.f32 %p, %a\n %s = store "
+            "void %i, %one\n"
+            " %e = end void %s, %b, %r0\n sink %e\n}\n",
+     "range: name: another range has the id 0"},
+    {KERNEL " %b = range index %4 [id=1 axis=thread]\n %a = add index %r0, %b\n %i = index ptr.f32 %p, %a\n %s = store "
+            "void %i, %one\n"
+            " %e = end void %s, %r0, %b\n sink %e\n}\n",
+     "end: thread: the thread range is not outermost"},
+    {KERNEL " %b = range index %4 [id=1 axis=thread]\n %c = range index %4 [id=2 axis=thread]\n %a = add index %c, %b\n"
+            " %i = index ptr.f32 %p, %a\n %s = store void %i, %one\n %e = end void %s, %b, %c\n sink %e\n}\n",
+     "range: thread: a second thread range..."},
+    {KERNEL " %k = range index %4 [id=0 axis=reduce]\n %i = index ptr.f32 %p, %k\n %s = store void %i, %one\n %e = end "
+            "void %s, %k\n sink %e\n}\n",
+     "end: axis: cannot close range 0 of AxisType reduce"},
+    {KERNEL
+     " %i = index ptr.f32 %q, %r0\n %l = load f32 %i\n %a = reduce f32 %l, %r0 [op=add]\n %o = index ptr.f32 %p, %0\n"
+     " %s = store void %o, %a\n sink %s\n}\n",
+     "reduce: axis: cannot close range 0 of AxisType loop"},
+    {KERNEL " %k = range index %4 [id=1 axis=reduce]\n %i = index ptr.f32 %q, %k\n %l = load f32 %i\n %a = reduce f32 "
+            "%l, %k [op=sub]\n"
+            " %s = store void %i0, %a\n %e = end void %s, %r0\n sink %e\n}\n",
+     "reduce: reduction: `op` must be associative"},
+    {KERNEL " %k = range index %4 [id=1 axis=unroll]\n %i = index ptr.f32 %q, %k\n %l = load f32 %i\n %a = reduce f32 "
+            "%l, %k [op=add]\n"
+            " %s = store void %i0, %a\n %e = end void %s, %r0, %k\n sink %e\n}\n",
+     "reduce: closer: range 1 is closed by an end too"},
+    {KERNEL " %k = range index %4 [id=1 axis=reduce]\n %i = index ptr.f32 %q, %k\n %l = load f32 %i\n %a = reduce f32 "
+            "%l, %k [op=add]\n"
+            " %m = mul f32 %l, %a\n %b = reduce f32 %m, %k [op=add]\n %s = store void %i0, %b\n %e = end void %s, "
+            "%r0\n sink %e\n}\n",
+     "reduce: sharing: depends on another reduction over range 1"},
+    {KERNEL " %k = range index %4 [id=1 axis=reduce]\n %j = range index %4 [id=2 axis=reduce]\n %ij = add index %k, "
+            "%j\n %i = index ptr.f32 %q, %k\n"
+            " %i2 = index ptr.f32 %q, %ij\n %l = load f32 %i\n %l2 = load f32 %i2\n %a = reduce f32 %l, %k [op=add]\n"
+            " %b = reduce f32 %l2, %k, %j [op=add]\n %m = mul f32 %a, %b\n %s = store void %i0, %m\n %e = end void %s, "
+            "%r0\n sink %e\n}\n",
+     "reduce: sharing: range 1 belongs to a reduction over other ranges"},
+    {KERNEL
+     " %r1 = range index %4 [id=1 axis=loop]\n %k = range index %4 [id=2 axis=reduce]\n %a = add index %r1, %k\n %i = "
+     "index ptr.f32 %q, %a\n"
+     " %l = load f32 %i\n %b = reduce f32 %l, %k [op=add]\n %o = add index %r0, %r1\n %w = index ptr.f32 %p, %o\n"
+     " %s = store void %w, %b\n %e = end void %s, %r0, %r1\n sink %e\n}\n",
+     "reduce: placement: depends on range 1 but not on range 0, which is outside it..."},
+    {KERNEL " %c = lt bool %r0, %4\n %v = valid index %r0, %c\n %i = index ptr.f32 %p, %v\n %s = store void %i, %one\n "
+            "%e = end void %s, %r0\n sink %e\n}\n",
+     "index: gate: valid below an index: it should be the gate"},
+    {KERNEL " %z = param ptr.f32 %0 [slot=0]\n %i = index ptr.f32 %z, %r0\n %l = load f32 %i\n %s = store void %i0, "
+            "%l\n %e = end void %s, %r0\n sink %e\n}\n",
+     "param: name: another param has the slot 0"},
+    {KERNEL " %s = store void %i0, %r0\n %e = end void %s, %r0\n sink %e\n}\n",
+     "store: store: a value of dtype index cannot be stored"},
+    {KERNEL " %d = const f64 [val=1]\n %s = store void %i0, %d\n %e = end void %s, %r0\n sink %e\n}\n",
+     "store: store: the value has not the dtype of what the pointer points to"},
+    {KERNEL " %s = store void %p, %one\n sink %s\n}\n", "store: store: writes at an index, not at a param"},
+    {KERNEL " %l = load f64 %i0\n %d = cast f32 %l\n %s = store void %i0, %d\n %e = end void %s, %r0\n sink %e\n}\n",
+     "load: load: has not the dtype of what the pointer points to"},
+    {KERNEL " %l = load f32 %p\n %s = store void %i0, %l\n %e = end void %s, %r0\n sink %e\n}\n",
+     "load: load: reads at an index, not at a param"},
+    {KERNEL " %i = index ptr.f32 %p, %one\n %s = store void %i, %one\n sink %s\n}\n",
+     "index: address: the element's number is no index"},
+    {KERNEL " %i = index ptr.f32 %p, %0, %0\n %s = store void %i, %one\n sink %s\n}\n",
+     "index: address: the gate is not bool"},
+    {KERNEL " %i = index ptr.f64 %p, %0\n %d = const f64 [val=1]\n %s = store void %i, %d\n sink %s\n}\n",
+     "index: address: has the dtype of its pointer"},
+    {KERNEL
+     " %l = load f32 %i0\n %i = index f32 %l, %0\n %s = store void %i, %one\n %e = end void %s, %r0\n sink %e\n}\n",
+     "index: address: source 0 is not a pointer..."},
+    {KERNEL " %z = param f32 %4 [slot=3]\n %i = index f32 %z, %0\n %s = store void %i, %one\n sink %s\n}\n",
+     "param: pointer: its dtype must be a pointer: ptr.T..."},
+    {KERNEL " %z = define_reg ptr.local.f32 %4 [id=0]\n %i = index ptr.local.f32 %z, %0\n %s = store void %i, %one\n "
+            "sink %s\n}\n",
+     "define_reg: pointer: its dtype must be a pointer: ptr.reg.T"},
+    {KERNEL
+     " %z = define_reg ptr.reg.f32 %0 [id=0]\n %i = index ptr.reg.f32 %z, %0\n %s = store void %i, %one\n sink %s\n}\n",
+     "define_reg: pointer: its number of elements must be a positive constant"},
+    {KERNEL " %v = vectorize f32x4 %one, %one\n %g = gep f32 %v [lanes=(0)]\n %i = index ptr.f32 %p, %0\n %s = store "
+            "void %i, %g\n sink %s\n}\n",
+     "vectorize: lanes: 2 sources for 4 lanes"},
+    {KERNEL " %d = const f64 [val=1]\n %v = vectorize f32x4 %d\n %i = index ptr.f32 %p, %0\n %s = store void %i, %v\n "
+            "sink %s\n}\n",
+     "vectorize: lanes: source 0 is no lane of the result"},
+    {KERNEL " %v = vectorize f32x4 %one\n %g = gep f32 %v [lanes=(4)]\n %i = index ptr.f32 %p, %0\n %s = store void "
+            "%i, %g\n sink %s\n}\n",
+     "gep: lanes: lane 4 of 4"},
+    {KERNEL " %v = vectorize f32x4 %one\n %g = gep f32x2 %v [lanes=(1)]\n %i = index ptr.f32 %p, %0\n %s = store void "
+            "%i, %g\n sink %s\n}\n",
+     "gep: lanes: 1 lanes listed for 2 lanes"},
+    {KERNEL " %v = vectorize f32x3 %one\n %g = hreduce f32 %v [op=add]\n %i = index ptr.f32 %p, %0\n %s = store void "
+            "%i, %g\n sink %s\n}\n",
+     "hreduce: reduction: combines 2, 4, 8, .. lanes, not 3"},
+    {KERNEL " %v = vectorize f32x4 %one\n %g = unroll f32 %v [ranges=(0,3)]\n %i = index ptr.f32 %p, %0\n %s = store "
+            "void %i, %g\n sink %s\n}\n",
+     "unroll: lanes: the sizes do not make up 4 lanes"},
+    {KERNEL " %v = vectorize f32x4 %one\n %w = vectorize f32x8 %one\n %c = const boolx2 [val=true]\n %i = index "
+            "ptr.f32 %p, %0, %c\n"
+            " %s = store void %i, %v\n sink %s\n}\n",
+     "store: store: its gate has 2 lanes, the access 4"},
+    {KERNEL " %n = var index %0, %4 [name=n]\n %b = range index %n [id=0 axis=upcast]\n %i = index ptr.f32 %p, %b\n %s "
+            "= store void %i, %one\n"
+            " %e = end void %s, %b\n sink %e\n}\n",
+     "range: range: upcast ranges have a constant size"},
+    {KERNEL " %m = const index [val=-1]\n %b = range index %m [id=0 axis=loop]\n %i = index ptr.f32 %p, %b\n %s = "
+            "store void %i, %one\n"
+            " %e = end void %s, %b\n sink %e\n}\n",
+     "range: range: its size may be negative"},
+    /* stage linear */
+    {LINEAR " %s = store void %i, %one\n %e = end void %s, %r\n root %e\n}\n", "end: root: the root must be a linear"},
+    {LINEAR " %s = store void %i, %one\n %e = end void %s, %r\n linear %4, %p, %r, %i, %s, %e\n}\n",
+     "store: list: source 1 does not come before it in the list..."},
+    {LINEAR " %s = store void %i, %one\n %e = end void %s, %r\n linear %4, %p, %r, %i, %one, %s, %s, %e\n}\n",
+     "linear: list: %5 is listed twice"},
+    {LINEAR " %s = store void %i, %one\n linear %4, %p, %one, %r, %i, %s\n}\n", "range: list: is not closed"},
+    {LINEAR
+     " %j = range i32 %4 [id=1 axis=loop]\n %s = store void %i, %one\n %e = end void %s, %r\n %f = end void %e, %j\n"
+     " linear %4, %p, %one, %j, %r, %i, %s, %f, %e\n}\n",
+     "end: list: does not close the innermost open block..."},
+    {LINEAR " %j = range i32 %4 [id=1 axis=loop]\n %s = store void %i, %one\n %e = end void %s, %r, %j\n linear %4, "
+            "%p, %one, %j, %r, %i, %s, %e\n}\n",
+     "end: list: closes exactly one range..."},
+    {LINEAR " %l = load f32 %i\n %s = store void %i, %one\n %e = end void %s, %r\n %z = const i32 [val=0]\n %o = index "
+            "ptr.f32 %p, %z\n"
+            " %t = store void %o, %l\n linear %4, %p, %one, %r, %i, %l, %s, %e, %z, %o, %t\n}\n",
+     "store: list: source 1 was computed in a block that is closed"},
+    {LINEAR
+     " %u = range i32 %4 [id=1 axis=upcast]\n %s = store void %i, %one\n %e = end void %s, %r\n %f = end void %e, %u\n"
+     " linear %4, %p, %one, %u, %r, %i, %s, %e, %f\n}\n",
+     "range: axis: AxisType upcast must have been lowered"},
+    {LINEAR " %x = const index [val=4]\n %s = store void %i, %one\n %e = end void %s, %r\n linear %4, %x, %p, %one, "
+            "%r, %i, %s, %e\n}\n",
+     "const: index: dtype index must have been lowered to i32 or i64"},
+    {LINEAR " %w = exp f32 %one\n %s = store void %i, %w\n %e = end void %s, %r\n linear %4, %p, %one, %w, %r, %i, %s, "
+            "%e\n}\n",
+     "exp: stage: does not belong to stage linear"},
+    {LINEAR " %w = vectorize f32x3 %one\n %s = store void %i, %w\n %e = end void %s, %r\n linear %4, %p, %one, %w, %r, "
+            "%i, %s, %e\n}\n",
+     "vectorize: lanes: 3 lanes: a vector has 2, 4, 8, 16, 32 or 64"},
+    {LINEAR " %c = const boolx4 [val=true]\n %f = if void %c\n %s = store void %i, %one\n %g = endif void %f\n %e = "
+            "end void %s, %r\n"
+            " linear %4, %p, %one, %c, %r, %i, %f, %s, %g, %e\n}\n",
+     "if: branch: its condition must be one bool"},
+    {LINEAR " %c = const bool [val=true]\n %f = if void %c\n %s = store void %i, %one\n %g = endif void %s\n %e = end "
+            "void %s, %r\n"
+            " linear %4, %p, %one, %c, %r, %i, %f, %s, %g, %e\n}\n",
+     "endif: branch: closes an if, not a store..."},
+    {LINEAR " %y = special i32 %4 [axis=reduce]\n %s = store void %i, %one\n %e = end void %s, %r\n linear %4, %y, %p, "
+            "%one, %r, %i, %s, %e\n}\n",
+     "special: special: `axis` must be global, local or thread"},
+    {LINEAR " %y = special i32 %4 [axis=global dim=3]\n %s = store void %i, %one\n %e = end void %s, %r\n linear %4, "
+            "%y, %p, %one, %r, %i, %s, %e\n}\n",
+     "special: special: `dim` is 0, 1 or 2"},
+    {LINEAR " %y = vectorize i32x4 %r\n %o = index ptr.f32 %p, %y\n %s = store void %o, %one\n %e = end void %s, %r\n"
+            " linear %4, %p, %one, %r, %y, %o, %s, %e\n}\n",
+     "index: address: the element's number must be scalar: lanes are at consecutive addresses"},
+    /* stage schedule */
+    {SCHEDULE " sink %b\n}\n", "sink: root: the root must be a linear"},
+    {SCHEDULE " linear %b\n}\n", "linear: root: source 0 is no kernel"},
+    {SCHEDULE " %n = kernel void %k\n linear %n\n}\n", "kernel: argument: param 0 has no argument"},
+    {SCHEDULE " %n = kernel void %k, %4\n linear %n\n}\n", "kernel: kernel: argument 0 is no buffer..."},
+    {SCHEDULE " %i8 = buffer i8 %4 [slot=1]\n %n = kernel void %k, %i8\n linear %n\n}\n",
+     "kernel: argument: argument 0 has another dtype than its param"},
+    {SCHEDULE " %r = range index %4 [id=1 axis=loop]\n %j = index ptr.f32 %p, %r\n %t = store void %j, %one\n %e = end "
+              "void %t, %r\n"
+              " %m = sink void %e\n %n = kernel void %m, %b\n linear %n\n}\n",
+     "range: numbering: id 1: ids number the 1 ranges of a kernel from 0"},
+    {SCHEDULE " %n = kernel void %s, %b\n linear %n\n}\n", "store: root: the root must be a sink..."},
+    {SCHEDULE " %z = store void %p, %one\n %m = sink void %z\n %n = kernel void %m, %b\n linear %n\n}\n",
+     "store: store: writes at an index, not at a param"},
 };
 
 Test(verify, each_fault_is_found) {
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     un__parsed_graph g = parsed(bad[i].in);
     un__strbuf out = {0};
-    cr_expect_eq(un__verify(g.root, g.stage, &err, &out), UN_ERR_VERIFY, "nothing found, wanted %s in\n%s", bad[i].fault, bad[i].in);
+    cr_expect_eq(un__verify(g.root, g.stage, &err, &out), UN_ERR_VERIFY, "nothing found, wanted %s in\n%s",
+                 bad[i].fault, bad[i].in);
     char wanted[256];
     size_t n = strlen(bad[i].fault);
     bool more = n > 3 && strcmp(bad[i].fault + n - 3, "...") == 0;
@@ -232,8 +295,9 @@ Test(verify, each_fault_is_found) {
 }
 
 Test(verify, faults_stand_below_their_nodes_in_text_that_parses) {
-  un__parsed_graph g = parsed(KERNEL " %k = range index %4 [id=1 axis=reduce]\n %i = index ptr.f32 %q, %k\n %l = load f64 %i\n"
-                                     " %a = reduce f64 %l, %k [op=sub]\n %s = store void %i0, %a\n sink %s\n}\n");
+  un__parsed_graph g =
+      parsed(KERNEL " %k = range index %4 [id=1 axis=reduce]\n %i = index ptr.f32 %q, %k\n %l = load f64 %i\n"
+                    " %a = reduce f64 %l, %k [op=sub]\n %s = store void %i0, %a\n sink %s\n}\n");
   un__strbuf out = {0};
   cr_expect_eq(un__verify(g.root, g.stage, &err, &out), UN_ERR_VERIFY);
   cr_expect_str_eq(err.text, "stage kernel: 4 faults\n"
@@ -241,7 +305,9 @@ Test(verify, faults_stand_below_their_nodes_in_text_that_parses) {
                              "  %7 load: load: has not the dtype of what the pointer points to\n"
                              "  %8 reduce: reduction: `op` must be associative\n"
                              "  %9 store: store: the value has not the dtype of what the pointer points to");
-  cr_expect(strstr(out.at, "  %7 = load f64 %6\n  # ^ %7 load: load: has not the dtype of what the pointer points to\n"), "%s", out.at);
+  cr_expect(
+      strstr(out.at, "  %7 = load f64 %6\n  # ^ %7 load: load: has not the dtype of what the pointer points to\n"),
+      "%s", out.at);
   un__err_clear(&err);
   un__parsed_graph again = parsed(out.at);
   cr_expect_eq(again.root, g.root);
@@ -267,7 +333,8 @@ Test(verify, hostile_sharing_ends_with_a_fault_not_with_patience) {
   un__strbuf in = {0};
   un__sb_puts(&in, "unir 1\ngraph @g stage=schedule {\n %x = const i32 [val=0]\n %0 = not i32 %x\n");
   for (int i = 1; i < DEEP; i++) un__sb_printf(&in, " %%%d = not i32 %%%d\n", i, i - 1);
-  for (int i = 0; i < KERNELS; i++) un__sb_printf(&in, " %%s%d = sink void %%%d, %%%d\n %%k%d = kernel void %%s%d\n", i, DEEP - 1, i, i, i);
+  for (int i = 0; i < KERNELS; i++)
+    un__sb_printf(&in, " %%s%d = sink void %%%d, %%%d\n %%k%d = kernel void %%s%d\n", i, DEEP - 1, i, i, i);
   un__sb_puts(&in, " linear");
   for (int i = 0; i < KERNELS; i++) un__sb_printf(&in, "%s%%k%d", i ? ", " : " ", i);
   un__sb_puts(&in, "\n}\n");

@@ -1,7 +1,8 @@
 /* opman.c - prints the manual of operations (docs/ops.md) from ops.def, axis.def and dtypes.def.
  *
  *   opman              writes it to standard output
- *   opman --check FILE exits 1 when FILE is not what would be written: run by the tests, so that the manual stays current
+ *   opman --check FILE exits 1 when FILE is not what would be written: run by the tests, so that the manual stays
+ * current
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,42 +11,51 @@
 #include "uop/uop.h"
 
 /* The families of ops.def, by their first op. */
-static const struct { un__op first; const char *title, *text; } families[] = {
-  {UN__OP_CONST, "Sources of values", NULL},
-  {UN__OP_RESHAPE, "Movement", "No data moves, indices do."},
-  {UN__OP_REDUCE_AXIS, "Reductions", NULL},
-  {UN__OP_RANGE, "Control", NULL},
-  {UN__OP_INDEX, "Memory", NULL},
-  {UN__OP_NEG, "Unary arithmetic", NULL},
-  {UN__OP_ADD, "Binary arithmetic", NULL},
-  {UN__OP_WHERE, "Ternary arithmetic and conversions", NULL},
-  {UN__OP_VECTORIZE, "Vectors and special forms", NULL},
-  {UN__OP_SINK, "Structure", NULL},
+static const struct {
+  un__op first;
+  const char *title, *text;
+} families[] = {
+    {UN__OP_CONST, "Sources of values", NULL},
+    {UN__OP_RESHAPE, "Movement", "No data moves, indices do."},
+    {UN__OP_REDUCE_AXIS, "Reductions", NULL},
+    {UN__OP_RANGE, "Control", NULL},
+    {UN__OP_INDEX, "Memory", NULL},
+    {UN__OP_NEG, "Unary arithmetic", NULL},
+    {UN__OP_ADD, "Binary arithmetic", NULL},
+    {UN__OP_WHERE, "Ternary arithmetic and conversions", NULL},
+    {UN__OP_VECTORIZE, "Vectors and special forms", NULL},
+    {UN__OP_SINK, "Structure", NULL},
 };
 
 static const char head[] =
-  "# The operations\n\n"
-  "Generated from `src/uop/ops.def` by `tools/opman`; a test checks that it is current. To add one, see\n"
-  "[adding-an-op.md](adding-an-op.md); [stages.md](stages.md) says what combinations of them mean, and\n"
-  "[text-format.md](text-format.md) how they are written.\n\n"
-  "Columns: **sources** how many, and in brackets the dtype classes their values may have (b bool, i signed, u unsigned,\n"
-  "f float, x index, p pointer; any when nothing is said). **dtype** of the result: *given* when it is stated, *first* and\n"
-  "*second* that of a source, *truth* bool with the lanes of source 0. **attributes** in the order of printing.\n"
-  "**flags**: C commutative, A associative, = comparison, E elementwise, V movement, L opens or closes a block, M touches\n"
-  "memory, B source 0 is a closed body. **stages**: T tensor, K kernel, L linear, S schedule. An op whose name is followed\n"
-  "by \xe2\x80\xa0 has a reference evaluator: constants fold, and every device is compared with it.\n";
+    "# The operations\n\n"
+    "Generated from `src/uop/ops.def` by `tools/opman`; a test checks that it is current. To add one, see\n"
+    "[adding-an-op.md](adding-an-op.md); [stages.md](stages.md) says what combinations of them mean, and\n"
+    "[text-format.md](text-format.md) how they are written.\n\n"
+    "Columns: **sources** how many, and in brackets the dtype classes their values may have (b bool, i signed, u "
+    "unsigned,\n"
+    "f float, x index, p pointer; any when nothing is said). **dtype** of the result: *given* when it is stated, "
+    "*first* and\n"
+    "*second* that of a source, *truth* bool with the lanes of source 0. **attributes** in the order of printing.\n"
+    "**flags**: C commutative, A associative, = comparison, E elementwise, V movement, L opens or closes a block, M "
+    "touches\n"
+    "memory, B source 0 is a closed body. **stages**: T tensor, K kernel, L linear, S schedule. An op whose name is "
+    "followed\n"
+    "by \xe2\x80\xa0 has a reference evaluator: constants fold, and every device is compared with it.\n";
 
 static void put_sources(un__strbuf *s, const un__op_info *o) {
   un__sb_printf(s, "%u", o->min_src);
-  if (o->max_src == UN__N) un__sb_puts(s, "..");
-  else if (o->max_src != o->min_src) un__sb_printf(s, "..%u", o->max_src);
+  if (o->max_src == UN__N)
+    un__sb_puts(s, "..");
+  else if (o->max_src != o->min_src)
+    un__sb_printf(s, "..%u", o->max_src);
   if (o->operands[0] && o->operands[0] != '*') un__sb_printf(s, " (%s)", o->operands);
 }
 
 static void put_attrs(un__strbuf *s, const un__op_info *o) {
   static const char *const kinds[] = {
-    [UN__AK_NONE] = "", [UN__AK_INT] = "integer", [UN__AK_CONST] = "value", [UN__AK_AXIS] = "AxisType", [UN__AK_OP] = "op",
-    [UN__AK_NAME] = "name", [UN__AK_INTS] = "list",
+      [UN__AK_NONE] = "", [UN__AK_INT] = "integer", [UN__AK_CONST] = "value", [UN__AK_AXIS] = "AxisType",
+      [UN__AK_OP] = "op", [UN__AK_NAME] = "name",   [UN__AK_INTS] = "list",
   };
   for (uint32_t i = 0; i < o->nattrs; i++)
     un__sb_printf(s, "%s`%s` %s", i ? ", " : "", o->attrs[i].name, kinds[o->attrs[i].kind]);
@@ -58,10 +68,11 @@ static void put_letters(un__strbuf *s, uint32_t set, const char *letters, const 
 
 static void put_op(un__strbuf *s, const un__op_info *o) {
   static const char *const rules[] = {
-    [UN__DR_GIVEN] = "given", [UN__DR_FIRST] = "first", [UN__DR_SECOND] = "second", [UN__DR_TRUTH] = "truth",
-    [UN__DR_VOID] = "void", [UN__DR_INDEX] = "index",
+      [UN__DR_GIVEN] = "given", [UN__DR_FIRST] = "first", [UN__DR_SECOND] = "second",
+      [UN__DR_TRUTH] = "truth", [UN__DR_VOID] = "void",   [UN__DR_INDEX] = "index",
   };
-  static const uint32_t flags[] = {UN__F_COMM, UN__F_ASSOC, UN__F_CMP, UN__F_ELEM, UN__F_VIEW, UN__F_BLOCK, UN__F_MEM, UN__F_BODY};
+  static const uint32_t flags[] = {UN__F_COMM, UN__F_ASSOC, UN__F_CMP, UN__F_ELEM,
+                                   UN__F_VIEW, UN__F_BLOCK, UN__F_MEM, UN__F_BODY};
   static const uint32_t stages[] = {UN__STAGE_TENSOR, UN__STAGE_KERNEL, UN__STAGE_LINEAR, UN__STAGE_SCHEDULE};
   un__sb_printf(s, "| `%s`%s | ", o->text, o->eval ? " \xe2\x80\xa0" : "");
   put_sources(s, o);
@@ -91,8 +102,12 @@ static void put_axes(un__strbuf *s) {
 
 static void put_dtypes(un__strbuf *s) {
   static const char *const classes[] = {
-    [UN__CLASS_VOID] = "nothing", [UN__CLASS_BOOL] = "bool", [UN__CLASS_INT] = "signed integer, wraps",
-    [UN__CLASS_UINT] = "unsigned integer, wraps", [UN__CLASS_FLOAT] = "float", [UN__CLASS_INDEX] = "unbounded integer",
+      [UN__CLASS_VOID] = "nothing",
+      [UN__CLASS_BOOL] = "bool",
+      [UN__CLASS_INT] = "signed integer, wraps",
+      [UN__CLASS_UINT] = "unsigned integer, wraps",
+      [UN__CLASS_FLOAT] = "float",
+      [UN__CLASS_INDEX] = "unbounded integer",
   };
   un__sb_puts(s, "\n## dtypes\n\n| dtype | bytes | class |\n|---|---|---|\n");
   for (int i = 0; i < UN_DTYPE_COUNT; i++) {

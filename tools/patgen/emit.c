@@ -7,11 +7,16 @@ void un__emit_c_string(un__strbuf *out, const char *s) {
   un__sb_putc(out, '"');
   for (; s && *s; s++) {
     unsigned char c = (unsigned char)*s;
-    if (c == '"' || c == '\\') un__sb_printf(out, "\\%c", c);
-    else if (c == '\n') un__sb_puts(out, "\\n");
-    else if (c == '?') un__sb_puts(out, "\\?");
-    else if (c < 32) un__sb_printf(out, "\\%03o", c);
-    else un__sb_putc(out, (char)c);
+    if (c == '"' || c == '\\')
+      un__sb_printf(out, "\\%c", c);
+    else if (c == '\n')
+      un__sb_puts(out, "\\n");
+    else if (c == '?')
+      un__sb_puts(out, "\\?");
+    else if (c < 32)
+      un__sb_printf(out, "\\%03o", c);
+    else
+      un__sb_putc(out, (char)c);
   }
   un__sb_putc(out, '"');
 }
@@ -21,7 +26,7 @@ static void banner(un__pat *p, un__strbuf *out) {
 }
 
 static void rule_infos(un__pat *p, const un__set_code *s, un__strbuf *out) {
-  static const char *const proofs[] = {[UN__PP_NONE] = "NONE", [UN__PP_SMT] = "SMT", [UN__PP_EVAL] = "EVAL",
+  static const char *const proofs[] = {[UN__PP_NONE] = "NONE", [UN__PP_SMT] = "SMT",   [UN__PP_EVAL] = "EVAL",
                                        [UN__PP_FUZZ] = "FUZZ", [UN__PP_INST] = "INST", [UN__PP_TRUSTED] = "TRUSTED"};
   if (!s->nrules) return;
   un__sb_printf(out, "static const un__rule_info rules_%s[] = {\n", s->set->name);
@@ -31,7 +36,8 @@ static void rule_infos(un__pat *p, const un__set_code *s, un__strbuf *out) {
     un__emit_c_string(out, p->files.at[r->loc.file].name);
     un__sb_puts(out, ", ");
     un__emit_c_string(out, r->doc ? r->doc : "");
-    un__sb_printf(out, ", %u, 0x%xu, UN__PROOF_%s, %s},\n", (unsigned)r->loc.line, (unsigned)r->licences, proofs[r->proof], r->c_body ? "true" : "false");
+    un__sb_printf(out, ", %u, 0x%xu, UN__PROOF_%s, %s},\n", (unsigned)r->loc.line, (unsigned)r->licences,
+                  proofs[r->proof], r->c_body ? "true" : "false");
   }
   un__sb_puts(out, "};\n\n");
 }
@@ -49,8 +55,10 @@ static void ruleset(un__pat *p, const un__ruleset_ast *set, const un__emit_optio
   un__emit_matchers(p, &s, o, out);
   rule_infos(p, &s, out);
   un__sb_printf(out, "const un__ruleset un__ruleset_%s = {\n  .name = \"%s\", .rules = ", set->name, set->name);
-  if (s.nrules) un__sb_printf(out, "rules_%s", set->name);
-  else un__sb_puts(out, "NULL");
+  if (s.nrules)
+    un__sb_printf(out, "rules_%s", set->name);
+  else
+    un__sb_puts(out, "NULL");
   un__sb_printf(out, ", .nrules = %zu, .impure = %s,\n  .match = {\n", s.nrules, has_ctx(&s) ? "true" : "false");
   for (int op = 1; op < UN__POP_COUNT; op++)
     for (size_t i = 0; i < s.variants.n; i++)
@@ -64,7 +72,9 @@ static void ruleset(un__pat *p, const un__ruleset_ast *set, const un__emit_optio
 static void pass(const un__stage_ast *s, un__strbuf *out) {
   un__sb_printf(out, "static const un__ruleset *const sets_%s[] = {", s->name);
   for (size_t i = 0; i < s->uses.n; i++) un__sb_printf(out, "%s&un__ruleset_%s", i ? ", " : "", s->uses.at[i].name);
-  un__sb_printf(out, "%s};\nconst un__pass un__pass_%s = {\n  .name = \"%s\", .sets = sets_%s, .nsets = %zu, .walk = UN__WALK_%s, .fuel = %llu,\n};\n\n",
+  un__sb_printf(out,
+                "%s};\nconst un__pass un__pass_%s = {\n  .name = \"%s\", .sets = sets_%s, .nsets = %zu, .walk = "
+                "UN__WALK_%s, .fuel = %llu,\n};\n\n",
                 s->uses.n ? "" : "0", s->name, s->name, s->name, s->uses.n, s->walk, (unsigned long long)s->fuel);
 }
 
@@ -72,7 +82,8 @@ static void externs(un__pat *p, un__strbuf *out) {
   for (size_t i = 0; i < p->sets.n; i++) {
     bool used = p->sets.at[i]->main_file;
     for (size_t k = 0; k < p->stages.n; k++)
-      for (size_t j = 0; p->stages.at[k]->main_file && j < p->stages.at[k]->uses.n; j++) used |= p->stages.at[k]->uses.at[j].set == p->sets.at[i];
+      for (size_t j = 0; p->stages.at[k]->main_file && j < p->stages.at[k]->uses.n; j++)
+        used |= p->stages.at[k]->uses.at[j].set == p->sets.at[i];
     if (used) un__sb_printf(out, "extern const un__ruleset un__ruleset_%s;\n", p->sets.at[i]->name);
   }
   for (size_t i = 0; i < p->stages.n; i++)
@@ -85,8 +96,10 @@ static void number_lines(const un__strbuf *in, const char *path, un__strbuf *out
   unsigned line = 1;
   for (const char *s = un__sb_str(in); *s; line++) {
     size_t n = strcspn(s, "\n");
-    if (!strncmp(s, "#line 0 ", 8)) un__sb_printf(out, "#line %u \"%s\"", line + 1, path);
-    else un__sb_putn(out, s, n);
+    if (!strncmp(s, "#line 0 ", 8))
+      un__sb_printf(out, "#line %u \"%s\"", line + 1, path);
+    else
+      un__sb_putn(out, s, n);
     un__sb_putc(out, '\n');
     s += n + (s[n] == '\n');
   }
@@ -117,16 +130,18 @@ void un__emit_header(un__pat *p, const un__emit_options *o, un__strbuf *out) {
     un__sb_putc(&guard, upper ? (char)(*s - 'a' + 'A') : word ? *s : '_');
   }
   banner(p, out);
-  un__sb_printf(out, "#ifndef UN_RULES_%s_H\n#define UN_RULES_%s_H\n\n#include \"rewrite/rewrite.h\"\n\n", un__sb_str(&guard), un__sb_str(&guard));
+  un__sb_printf(out, "#ifndef UN_RULES_%s_H\n#define UN_RULES_%s_H\n\n#include \"rewrite/rewrite.h\"\n\n",
+                un__sb_str(&guard), un__sb_str(&guard));
   for (size_t i = 0; i < p->sets.n; i++) {
     const un__ruleset_ast *s = p->sets.at[i];
     if (!s->main_file) continue;
     size_t n;
     un__rule **rules = un__pat_set_rules(p, s, &n);
     un__sb_printf(out, "extern const un__ruleset un__ruleset_%s;\n", s->name);
-    if (n) un__sb_puts(out, "enum {\n");
-    for (size_t k = 0; k < n; k++) un__sb_printf(out, "  UN__RULE_%s_%s = %zu,\n", s->name, rules[k]->name, k);
-    if (n) un__sb_puts(out, "};\n");
+    if (s->rules.n) un__sb_puts(out, "enum {\n");
+    for (size_t k = 0; k < n; k++)
+      if (rules[k]->set == s) un__sb_printf(out, "  UN__RULE_%s_%s = %zu,\n", s->name, rules[k]->name, k);
+    if (s->rules.n) un__sb_puts(out, "};\n");
   }
   for (size_t i = 0; i < p->stages.n; i++)
     if (p->stages.at[i]->main_file) un__sb_printf(out, "extern const un__pass un__pass_%s;\n", p->stages.at[i]->name);
@@ -140,9 +155,12 @@ static void json_string(un__strbuf *out, const char *s) {
   un__sb_putc(out, '"');
   for (; s && *s; s++) {
     unsigned char c = (unsigned char)*s;
-    if (c == '"' || c == '\\') un__sb_printf(out, "\\%c", c);
-    else if (c < 32) un__sb_printf(out, "\\u%04x", c);
-    else un__sb_putc(out, (char)c);
+    if (c == '"' || c == '\\')
+      un__sb_printf(out, "\\%c", c);
+    else if (c < 32)
+      un__sb_printf(out, "\\u%04x", c);
+    else
+      un__sb_putc(out, (char)c);
   }
   un__sb_putc(out, '"');
 }
@@ -153,8 +171,11 @@ static void json_rule(un__pat *p, const un__rule *r, un__strbuf *out) {
   json_string(out, r->name);
   un__sb_puts(out, ", \"file\": ");
   json_string(out, p->files.at[r->loc.file].name);
-  un__sb_printf(out, ", \"line\": %u, \"proof\": \"%s\", \"licences\": %u, \"c_block\": %s, \"may_decline\": %s, \"tests\": %zu, \"doc\": ",
-                (unsigned)r->loc.line, proofs[r->proof], (unsigned)r->licences, r->c_body ? "true" : "false", r->may_decline ? "true" : "false", r->tests.n);
+  un__sb_printf(out,
+                ", \"line\": %u, \"proof\": \"%s\", \"licences\": %u, \"c_block\": %s, \"may_decline\": %s, \"tests\": "
+                "%zu, \"doc\": ",
+                (unsigned)r->loc.line, proofs[r->proof], (unsigned)r->licences, r->c_body ? "true" : "false",
+                r->may_decline ? "true" : "false", r->tests.n);
   json_string(out, r->doc);
   un__sb_putc(out, '}');
 }

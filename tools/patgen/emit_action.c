@@ -6,9 +6,9 @@
 
 #include "gen.h"
 
-static const char *const cap_types[] = {[UN__CAP_NODE] = "const un_uop *", [UN__CAP_CONST] = "const un_uop *",
-                                        [UN__CAP_SPAN] = "un__span ", [UN__CAP_WORD] = "int64_t ",
-                                        [UN__CAP_INTS] = "un__ints ", [UN__CAP_DTYPE] = "un__dtype "};
+static const char *const cap_types[] = {
+    [UN__CAP_NODE] = "const un_uop *", [UN__CAP_CONST] = "const un_uop *", [UN__CAP_SPAN] = "un__span ",
+    [UN__CAP_WORD] = "int64_t ",       [UN__CAP_INTS] = "un__ints ",       [UN__CAP_DTYPE] = "un__dtype "};
 
 static const char *cap_name(un__pat *p, const un__cap *c) {
   return c->kind == UN__CAP_DTYPE ? un__pat_fmt(p, "t_%s", c->name + 1) : un__pat_fmt(p, "v_%s", c->name);
@@ -18,11 +18,19 @@ static const char *let_arg(un__pat *p, const un__name *n) {
   return n->kind == UN__K_INT ? un__pat_fmt(p, "un__m_word(ok, v_%s)", n->name) : un__pat_fmt(p, "v_%s", n->name);
 }
 
+/* Unique in the file: rules of different base sets may have the same name. */
+static const char *full_name(un__pat *p, const un__set_code *s, const un__rule *r) {
+  if (r->set == s->set) return un__pat_fmt(p, "%s_%s", s->set->name, r->name);
+  return un__pat_fmt(p, "%s_%s__%s", s->set->name, r->set->name, r->name);
+}
+
 /* ---- C blocks ---- */
 
 /* The parameter list of a C block follows from the rule's first variant; the lets come after the captures. */
-static void c_block(un__pat *p, const un__set_code *s, const un__rule *r, const un__variant *v, const un__infer *in, un__strbuf *out) {
-  un__sb_printf(out, "static const un_uop *c_%s_%s(un__rw *rw, %s *cx, const un_uop *root", s->set->name, r->name, r->set->ctx ? r->set->ctx : "void");
+static void c_block(un__pat *p, const un__set_code *s, const un__rule *r, const un__variant *v, const un__infer *in,
+                    un__strbuf *out) {
+  un__sb_printf(out, "static const un_uop *c_%s(un__rw *rw, %s *cx, const un_uop *root", full_name(p, s, r),
+                r->set->ctx ? r->set->ctx : "void");
   for (size_t i = 0; i < v->caps.n; i++) {
     const un__cap *c = &v->caps.at[i];
     if (!c->hidden) un__sb_printf(out, ", %s%s", cap_types[c->kind], c->kind == UN__CAP_DTYPE ? c->name + 1 : c->name);
@@ -36,21 +44,26 @@ static void c_block(un__pat *p, const un__set_code *s, const un__rule *r, const 
   un__sb_printf(out, ") {\n#line %u \"%s\"\n%s\n#line 0 \n}\n\n", (unsigned)r->c_loc.line, f->path, r->c_body);
 }
 
-static void call_c_block(un__gen *g, const un__set_code *s, const un__rule *r, const un__variant *first, const un__variant *v) {
+static void call_c_block(un__gen *g, const un__set_code *s, const un__rule *r, const un__variant *first,
+                         const un__variant *v) {
   un__strbuf b = {0};
   for (size_t i = 0; i < first->caps.n; i++) {
     const un__cap *c = &first->caps.at[i];
     if (c->hidden) continue;
     bool has = un__variant_cap(v, c->name) != NULL;
     bool plain = c->kind != UN__CAP_SPAN && c->kind != UN__CAP_INTS;
-    un__sb_printf(&b, ", %s", has ? cap_name(g->p, c) : plain ? "0" : c->kind == UN__CAP_SPAN ? "(un__span){0}" : "(un__ints){0}");
+    un__sb_printf(&b, ", %s",
+                  has                       ? cap_name(g->p, c)
+                  : plain                   ? "0"
+                  : c->kind == UN__CAP_SPAN ? "(un__span){0}"
+                                            : "(un__ints){0}");
   }
   for (size_t i = 0; i < g->in->names.n; i++) {
     const un__name *n = &g->in->names.at[i];
     if (n->is_let) un__sb_printf(&b, ", %s", let_arg(g->p, n));
     if (n->kind == UN__K_OP) un__sb_printf(&b, ", UN__OP_%s", un__optab[n->value].name);
   }
-  un__gen_line(g, "const un_uop *to = c_%s_%s(rw, rw->ctx, n%s);", s->set->name, r->name, un__sb_str(&b));
+  un__gen_line(g, "const un_uop *to = c_%s(rw, rw->ctx, n%s);", full_name(g->p, s, r), un__sb_str(&b));
   un__gen_line(g, "return *ok ? to : NULL;");
   un__sb_finish(&b);
 }
@@ -72,7 +85,8 @@ static void clause(un__gen *g, const un__clause *c) {
   if (k == UN__K_DTYPE) un__gen_line(g, "if (!v_%s) return NULL;", c->name);
 }
 
-static const char *body(un__pat *p, const un__set_code *s, const un__rule *r, const un__variant *first, const un__variant *v, un__infer *in) {
+static const char *body(un__pat *p, const un__set_code *s, const un__rule *r, const un__variant *first,
+                        const un__variant *v, un__infer *in) {
   un__strbuf out = {0};
   un__gen g = {.p = p, .in = in, .out = &out, .indent = 1, .fail = "return NULL;"};
   un__gen_line(&g, "bool ok_ = true, *const ok = &ok_;");
@@ -80,8 +94,10 @@ static const char *body(un__pat *p, const un__set_code *s, const un__rule *r, co
   for (size_t i = 0; i < v->pins.n; i++)
     guard(&g, un__pat_fmt(p, "un__m_int(ok, v_%s) == %s", v->pins.at[i].cap, un__gen_int(&g, v->pins.at[i].expr)));
   for (size_t i = 0; i < r->clauses.n; i++) clause(&g, &r->clauses.at[i]);
-  if (r->c_body) call_c_block(&g, s, r, first, v);
-  else un__gen_line(&g, "return %s;", un__gen_node(&g, r->rhs));
+  if (r->c_body)
+    call_c_block(&g, s, r, first, v);
+  else
+    un__gen_line(&g, "return %s;", un__gen_node(&g, r->rhs));
   const char *text = un__pat_textn(p, un__sb_str(&out), out.n);
   if (out.failed) p->oom = true;
   un__sb_finish(&out);
@@ -95,7 +111,10 @@ static const char *params(un__pat *p, const un__variant *v) {
   return s;
 }
 
-typedef struct action { const char *name, *params, *body; const un__variant *v; } action;
+typedef struct action {
+  const char *name, *params, *body;
+  const un__variant *v;
+} action;
 
 static bool same_shape(const un__variant *a, const un__variant *b) {
   if (a->shape.n != b->shape.n) return false;
@@ -119,9 +138,11 @@ static void rule_actions(un__pat *p, un__set_code *s, uint32_t number, un__strbu
       action fresh = {.v = v, .params = params(p, v), .body = body(p, s, r, vs.list.at[0], v, &in)};
       if (!i && r->c_body) c_block(p, s, r, v, &in, out);
       for (size_t k = 0; k < done.n && !fresh.name; k++)
-        if (!strcmp(done.at[k].params, fresh.params) && !strcmp(done.at[k].body, fresh.body)) fresh.name = done.at[k].name;
+        if (!strcmp(done.at[k].params, fresh.params) && !strcmp(done.at[k].body, fresh.body))
+          fresh.name = done.at[k].name;
       if (!fresh.name) {
-        fresh.name = done.n ? un__pat_fmt(p, "a_%s_%s_%zu", s->set->name, r->name, done.n + 1) : un__pat_fmt(p, "a_%s_%s", s->set->name, r->name);
+        const char *name = full_name(p, s, r);
+        fresh.name = done.n ? un__pat_fmt(p, "a_%s_%zu", name, done.n + 1) : un__pat_fmt(p, "a_%s", name);
         un__sb_printf(out, "static const un_uop *%s(%s) {\n%s}\n\n", fresh.name, fresh.params, fresh.body);
       }
       if (!un__pat_push(p, &done, fresh)) return;
@@ -141,8 +162,10 @@ void un__emit_actions(un__pat *p, un__set_code *s, un__strbuf *out) {
 /* ---- preds and fns with a body ---- */
 
 static void prototype(const un__decl *d, un__strbuf *out) {
-  un__sb_printf(out, "static inline %s%s_%s(un__rw *rw, bool *ok", d->is_pred ? "bool " : un__gen_c_type(d->result), d->is_pred ? "p" : "f", d->name);
-  for (size_t k = 0; k < d->params.n; k++) un__sb_printf(out, ", %sv_%s", un__gen_c_type(d->params.at[k].kind), d->params.at[k].name);
+  un__sb_printf(out, "static inline %s%s_%s(un__rw *rw, bool *ok", d->is_pred ? "bool " : un__gen_c_type(d->result),
+                d->is_pred ? "p" : "f", d->name);
+  for (size_t k = 0; k < d->params.n; k++)
+    un__sb_printf(out, ", %sv_%s", un__gen_c_type(d->params.at[k].kind), d->params.at[k].name);
   un__sb_putc(out, ')');
 }
 
@@ -160,7 +183,9 @@ void un__emit_decls(un__pat *p, un__strbuf *out) {
     if (p->errors) return;
     un__strbuf b = {0};
     un__gen g = {.p = p, .in = &in, .out = &b, .indent = 1};
-    g.fail = d->result == UN__K_NODE ? "return NULL;" : d->result == UN__K_NODES ? "return (un__span){0};" : "return un__m_bad(ok);";
+    g.fail = d->result == UN__K_NODE    ? "return NULL;"
+             : d->result == UN__K_NODES ? "return (un__span){0};"
+                                        : "return un__m_bad(ok);";
     const char *value = un__gen_as(&g, d->body, d->result);
     un__gen_line(&g, "return %s;", value);
     prototype(d, out);

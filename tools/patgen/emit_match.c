@@ -9,37 +9,44 @@
 
 #include "gen.h"
 
-enum { LEAVES_A_FUNCTION = 40, LEAVES_A_TREE = 240 };
+enum { LEAVES_A_FUNCTION = 40, LEAVES_A_GROUP = 12, LEAVES_A_TREE = 240 };
 
 /* A constraint on sites that all variants of the op number alike. */
-typedef struct test { un__cons c; int site, site2; bool done; } test;
+typedef struct test {
+  un__cons c;
+  int site, site2;
+  bool done;
+} test;
 
 typedef struct item {
   const un__variant *v;
-  size_t index;              /* in the set's variants */
+  size_t index; /* in the set's variants */
   test *tests;
   size_t ntests;
-  int *site;                 /* variant's site -> shared site */
+  int *site; /* variant's site -> shared site */
 } item;
 
-typedef struct gsite { int parent; uint32_t index; } gsite;
+typedef struct gsite {
+  int parent;
+  uint32_t index;
+} gsite;
 
 typedef struct tree {
   un__pat *p;
   const un__set_code *s;
-  const char *name;          /* of the op */
+  const char *name; /* of the op */
   bool linear;
-  int parts;                 /* functions split off so far */
+  int parts; /* functions split off so far */
   UN__VEC(gsite) sites;
-  un__strbuf *functions;     /* finished functions */
+  un__strbuf *functions; /* finished functions */
 } tree;
 
 /* One function under construction: where it goes and which sites it has loaded, by nesting level. */
 typedef struct fn {
   tree *t;
   un__strbuf out;
-  int indent;
-  int *level;                /* per site: nesting level at which it was loaded, 0: not */
+  int indent, leaves;
+  int *level; /* per site: nesting level at which it was loaded, 0: not */
 } fn;
 
 typedef UN__VEC(item *) items;
@@ -64,8 +71,9 @@ static item *make_item(tree *t, size_t index) {
     it->site[i] = shared_site(t, i ? it->site[v->sites.at[i].parent] : -1, v->sites.at[i].index);
   for (size_t i = 0; i < v->cons.n; i++) {
     const un__cons *c = &v->cons.at[i];
-    if (c->kind == UN__CK_OP && c->site == 0) continue;      /* the table has looked */
-    it->tests[it->ntests++] = (test){*c, it->site[c->site], un__emit_two_sites(c->kind) ? it->site[c->site2] : -1, false};
+    if (c->kind == UN__CK_OP && c->site == 0) continue; /* the table has looked */
+    it->tests[it->ntests++] =
+        (test){*c, it->site[c->site], un__emit_two_sites(c->kind) ? it->site[c->site2] : -1, false};
   }
   return it;
 }
@@ -80,9 +88,11 @@ static bool above(const tree *t, int ancestor, int site) {
   return site >= 0;
 }
 
-/* May `x` be tested now: everything above its sites has been, and its own op where the test reads what only that op has? */
+/* May `x` be tested now: everything above its sites has been, and its own op where the test reads what only that op
+ * has? */
 static bool available(const tree *t, const item *it, const test *x) {
-  bool any_node = x->c.kind == UN__CK_OP || x->c.kind == UN__CK_SAME || x->c.kind == UN__CK_TYPE || x->c.kind == UN__CK_LANES || x->c.kind == UN__CK_DTYPE_EQ;
+  bool any_node = x->c.kind == UN__CK_OP || x->c.kind == UN__CK_SAME || x->c.kind == UN__CK_TYPE ||
+                  x->c.kind == UN__CK_LANES || x->c.kind == UN__CK_DTYPE_EQ;
   for (size_t i = 0; i < it->ntests; i++) {
     const test *y = &it->tests[i];
     if (y->done || y == x || (y->c.kind != UN__CK_OP && y->c.kind != UN__CK_NSRC)) continue;
@@ -99,13 +109,20 @@ static bool available(const tree *t, const item *it, const test *x) {
 static bool clash(const test *a, const test *b) {
   if (a->site != b->site || a->c.kind != b->c.kind) return false;
   switch (a->c.kind) {
-  case UN__CK_OP: return a->c.a != b->c.a;
-  case UN__CK_INT: return a->c.a != b->c.a;
-  case UN__CK_NSRC: return !a->c.b && !b->c.b && a->c.a != b->c.a;
-  case UN__CK_ATTR: return a->c.a == b->c.a && a->c.b != b->c.b;
-  case UN__CK_TYPE: return !((uint32_t)a->c.a & (uint32_t)b->c.a);
-  case UN__CK_LANES: return a->c.a != b->c.a;
-  default: return false;
+  case UN__CK_OP:
+    return a->c.a != b->c.a;
+  case UN__CK_INT:
+    return a->c.a != b->c.a;
+  case UN__CK_NSRC:
+    return !a->c.b && !b->c.b && a->c.a != b->c.a;
+  case UN__CK_ATTR:
+    return a->c.a == b->c.a && a->c.b != b->c.b;
+  case UN__CK_TYPE:
+    return !((uint32_t)a->c.a & (uint32_t)b->c.a);
+  case UN__CK_LANES:
+    return a->c.a != b->c.a;
+  default:
+    return false;
   }
 }
 
@@ -161,16 +178,19 @@ static void leaf(fn *f, item *it) {
   un__pat *p = f->t->p;
   const un__rule *r = it->v->rule;
   unsigned number = (unsigned)f->t->s->rule_no.at[it->index];
+  f->leaves++;
   open_block(f, un__pat_fmt(p, "do { /* %s:%u %s */", p->files.at[r->loc.file].name, (unsigned)r->loc.line, r->name));
   for (size_t i = 0; i < it->ntests; i++)
     if (!it->tests[i].done) put(f, un__pat_fmt(p, "if (%s) break;", failed(f, it, &it->tests[i])));
   const char **site = un__pat_alloc(p, (it->v->sites.n + 1) * sizeof *site);
   if (p->oom) return;
   for (size_t i = 0; i < it->v->caps.n; i++) site[it->v->caps.at[i].site] = load(f, it->site[it->v->caps.at[i].site]);
-  if (r->licences) put(f, un__pat_fmt(p, "if (!un__m_licensed(rw, n, 0x%xu)) break;", (unsigned)r->licences));
-  else put(f, un__pat_fmt(p, "if (!un__rw_enabled(rw, %u)) break;", number));
-  put(f, un__pat_fmt(p, "to = %s;", un__emit_call(p, f->t->s, it->index, site)));
-  put(f, un__pat_fmt(p, "if (to && (to = un__rw_fire(rw, %u, n, to))) return to;", number));
+  if (r->licences)
+    put(f, un__pat_fmt(p, "if (!un__m_licensed(rw, n, 0x%xu)) break;", (unsigned)r->licences));
+  else
+    put(f, un__pat_fmt(p, "if (!un__rw_enabled(rw, %u)) break;", number));
+  const char *call = un__emit_call(p, f->t->s, it->index, site);
+  put(f, un__pat_fmt(p, "if ((to = un__rw_fire(rw, %u, n, %s))) return to;", number, call));
   close_block(f, "} while (0);");
 }
 
@@ -199,9 +219,11 @@ static void split(const tree *t, const items *list, const test *x, items *in, it
 
 /* Cheap tests first among those that gather as many variants. */
 static int cost(un__ck k) {
-  static const int order[] = {[UN__CK_OP] = 0, [UN__CK_NSRC] = 1, [UN__CK_ATTR] = 1, [UN__CK_TYPE] = 2, [UN__CK_LANES] = 2, [UN__CK_INT] = 3,
-                              [UN__CK_SEM] = 3, [UN__CK_FLOAT] = 3, [UN__CK_SAME] = 4, [UN__CK_SAME_CONST] = 4, [UN__CK_ATTR_EQ] = 4,
-                              [UN__CK_INTS_EQ] = 5, [UN__CK_DTYPE_EQ] = 4, [UN__CK_SPAN_EQ] = 5, [UN__CK_SPAN_CONST] = 5, [UN__CK_SPAN_TYPE] = 5};
+  static const int order[] = {
+      [UN__CK_OP] = 0,       [UN__CK_NSRC] = 1,       [UN__CK_ATTR] = 1,       [UN__CK_TYPE] = 2,
+      [UN__CK_LANES] = 2,    [UN__CK_INT] = 3,        [UN__CK_SEM] = 3,        [UN__CK_FLOAT] = 3,
+      [UN__CK_SAME] = 4,     [UN__CK_SAME_CONST] = 4, [UN__CK_ATTR_EQ] = 4,    [UN__CK_INTS_EQ] = 5,
+      [UN__CK_DTYPE_EQ] = 4, [UN__CK_SPAN_EQ] = 5,    [UN__CK_SPAN_CONST] = 5, [UN__CK_SPAN_TYPE] = 5};
   return order[k];
 }
 
@@ -229,26 +251,32 @@ static void mark(const tree *t, const items *list, const test *x, bool done) {
 
 static void write_list(fn *f, const items *list);
 
-/* A long list below a test becomes a function of its own, which loads its sites anew. */
-static void write_group(fn *f, const items *list) {
-  if (list->n <= LEAVES_A_FUNCTION || f->indent <= 1) {
-    write_list(f, list);
-    return;
-  }
+/* Moves a list into a function of its own, which loads its sites anew. */
+static void write_call(fn *f, const items *list) {
   tree *t = f->t;
   const char *name = un__pat_fmt(t->p, "m_%s_%s_%d", t->s->set->name, t->name, ++t->parts);
   fn g = {.t = t, .indent = 1, .level = un__pat_alloc(t->p, (t->sites.n + 1) * sizeof *g.level)};
   if (t->p->oom) return;
   write_list(&g, list);
-  un__sb_printf(t->functions, "static const un_uop *%s(un__rw *rw, const un_uop *n) {\n  const un_uop *to;\n%s  return NULL;\n}\n\n", name, un__sb_str(&g.out));
+  un__sb_printf(t->functions,
+                "static const un_uop *%s(un__rw *rw, const un_uop *n) {\n  const un_uop *to;\n%s  return NULL;\n}\n\n",
+                name, un__sb_str(&g.out));
   un__sb_finish(&g.out);
   put(f, un__pat_fmt(t->p, "if ((to = %s(rw, n))) return to;", name));
+}
+
+static void write_group(fn *f, const items *list) {
+  if (list->n > LEAVES_A_GROUP)
+    write_call(f, list);
+  else
+    write_list(f, list);
 }
 
 static void write_switch(fn *f, const test *x, const items *group) {
   tree *t = f->t;
   const gsite *g = &t->sites.at[x->site];
-  const char *what = g->index < 4 ? un__pat_fmt(t->p, "%s->kop[%u]", load(f, g->parent), g->index) : un__pat_fmt(t->p, "%s->op", load(f, x->site));
+  const char *what = g->index < 4 ? un__pat_fmt(t->p, "%s->kop[%u]", load(f, g->parent), g->index)
+                                  : un__pat_fmt(t->p, "%s->op", load(f, x->site));
   put(f, un__pat_fmt(t->p, "switch (%s) {", what));
   for (int op = 1; op < UN__POP_COUNT; op++) {
     items same = {0};
@@ -278,6 +306,10 @@ static void write_list(fn *f, const items *list) {
   tree *t = f->t;
   items todo = *list, in = {0}, rest = {0};
   while (todo.n && !t->p->oom) {
+    if (f->indent == 1 && f->leaves >= LEAVES_A_FUNCTION && todo.n > 1) {
+      write_call(f, &todo);
+      return;
+    }
     const test *x = t->linear ? NULL : choose(t, &todo);
     if (!x) {
       leaf(f, todo.at[0]);
@@ -309,7 +341,9 @@ static void part(tree *t, const items *list, size_t from, size_t n, const char *
   items chunk = {.at = list->at + from, .n = n, .cap = n};
   if (!t->p->oom) write_list(&f, &chunk);
   un__sb_puts(out, un__sb_str(&functions));
-  un__sb_printf(out, "static const un_uop *%s(un__rw *rw, const un_uop *n) {\n  const un_uop *to;\n%s  return NULL;\n}\n\n", name, un__sb_str(&f.out));
+  un__sb_printf(out,
+                "static const un_uop *%s(un__rw *rw, const un_uop *n) {\n  const un_uop *to;\n%s  return NULL;\n}\n\n",
+                name, un__sb_str(&f.out));
   if (f.out.failed || functions.failed) out->failed = true;
   un__sb_finish(&f.out);
   un__sb_finish(&functions);
@@ -325,7 +359,9 @@ static void in_parts(tree *t, const items *list, size_t most, const char *name, 
     part(t, list, from, count, part_name, out);
     calls = un__pat_fmt(t->p, "%s  if ((to = %s(rw, n))) return to;\n", calls, part_name);
   }
-  un__sb_printf(out, "static const un_uop *%s(un__rw *rw, const un_uop *n) {\n  const un_uop *to;\n%s  return NULL;\n}\n\n", name, calls);
+  un__sb_printf(out,
+                "static const un_uop *%s(un__rw *rw, const un_uop *n) {\n  const un_uop *to;\n%s  return NULL;\n}\n\n",
+                name, calls);
 }
 
 static void one_op(un__pat *p, const un__set_code *s, int op, const un__emit_options *o, un__strbuf *out) {
@@ -337,8 +373,10 @@ static void one_op(un__pat *p, const un__set_code *s, int op, const un__emit_opt
   const char *name = un__pat_fmt(p, "m_%s_%s", s->set->name, t.name);
   un__sb_printf(out, "/* %s: %s, %zu variants */\n", s->set->name, t.name, list.n);
   size_t most = t.linear ? LEAVES_A_FUNCTION : LEAVES_A_TREE;
-  if (list.n > most) in_parts(&t, &list, most, name, out);
-  else part(&t, &list, 0, list.n, name, out);
+  if (list.n > most)
+    in_parts(&t, &list, most, name, out);
+  else
+    part(&t, &list, 0, list.n, name, out);
 }
 
 void un__emit_matchers(un__pat *p, const un__set_code *s, const un__emit_options *o, un__strbuf *out) {

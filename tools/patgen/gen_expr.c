@@ -28,9 +28,10 @@ static const char *own_name(un__gen *g, const char *name) {
 }
 
 const char *un__gen_c_type(un__kind k) {
-  static const char *const types[] = {[UN__K_NONE] = "void ", [UN__K_INT] = "un__i128 ", [UN__K_NODE] = "const un_uop *",
-                                      [UN__K_NODES] = "un__span ", [UN__K_DTYPE] = "un__dtype ",
-                                      [UN__K_INTS] = "un__ints ", [UN__K_OP] = "un__op "};
+  static const char *const types[] = {
+      [UN__K_NONE] = "void ",      [UN__K_INT] = "un__i128 ",    [UN__K_NODE] = "const un_uop *",
+      [UN__K_NODES] = "un__span ", [UN__K_DTYPE] = "un__dtype ", [UN__K_INTS] = "un__ints ",
+      [UN__K_OP] = "un__op "};
   return types[k];
 }
 
@@ -117,12 +118,16 @@ static const char *compare(un__gen *g, const un__ex *e) {
 }
 
 static const char *binary_int(un__gen *g, const un__ex *e) {
-  static const struct { int tok; const char *fn; } fns[] = {
-      {UN__T_PLUS, "add"}, {UN__T_MINUS, "sub"}, {UN__T_STAR, "mul"}, {UN__T_SLASH, "fdiv"}, {UN__T_PERCENT, "fmod"},
-      {UN__T_SHL, "shl"}, {UN__T_SHR, "shr"}, {UN__T_AND, "and"}, {UN__T_OR, "or"}, {UN__T_XOR, "xor"}};
+  static const struct {
+    int tok;
+    const char *fn;
+  } fns[] = {{UN__T_PLUS, "add"},     {UN__T_MINUS, "sub"}, {UN__T_STAR, "mul"}, {UN__T_SLASH, "fdiv"},
+             {UN__T_PERCENT, "fmod"}, {UN__T_SHL, "shl"},   {UN__T_SHR, "shr"},  {UN__T_AND, "and"},
+             {UN__T_OR, "or"},        {UN__T_XOR, "xor"}};
   if (e->tok >= UN__T_EQ && e->tok <= UN__T_GE) return compare(g, e);
   const char *a = un__gen_int(g, e->args.at[0]), *b = un__gen_int(g, e->args.at[1]);
-  if (e->tok == UN__T_ANDAND || e->tok == UN__T_OROR) return un__pat_fmt(g->p, "(%s %s %s)", a, un__tok_text((un__tok)e->tok), b);
+  if (e->tok == UN__T_ANDAND || e->tok == UN__T_OROR)
+    return un__pat_fmt(g->p, "(%s %s %s)", a, un__tok_text((un__tok)e->tok), b);
   for (size_t i = 0; i < sizeof fns / sizeof *fns; i++)
     if (fns[i].tok == e->tok) return un__pat_fmt(g->p, "un__m_%s(ok, %s, %s)", fns[i].fn, a, b);
   return "0";
@@ -150,20 +155,26 @@ static const char *name_int(un__gen *g, const un__ex *e) {
 
 const char *un__gen_int(un__gen *g, const un__ex *e) {
   switch (e->kind) {
-  case UN__EX_INT: return un__pat_fmt(g->p, "(un__i128)%lluU", (unsigned long long)e->num);
-  case UN__EX_NAME: return name_int(g, e);
-  case UN__EX_UPPER: return upper(g, e, NULL);
+  case UN__EX_INT:
+    return un__pat_fmt(g->p, "(un__i128)%lluU", (unsigned long long)e->num);
+  case UN__EX_NAME:
+    return name_int(g, e);
+  case UN__EX_UPPER:
+    return upper(g, e, NULL);
   case UN__EX_UNARY: {
     const char *a = un__gen_int(g, e->args.at[0]);
     if (e->tok == UN__T_BANG) return un__pat_fmt(g->p, "!%s", a);
     return un__pat_fmt(g->p, "un__m_%s(ok, %s)", e->tok == UN__T_MINUS ? "neg" : "not", a);
   }
-  case UN__EX_BINARY: return binary_int(g, e);
+  case UN__EX_BINARY:
+    return binary_int(g, e);
   case UN__EX_COND: {
-    const char *c = un__gen_int(g, e->args.at[0]), *a = un__gen_int(g, e->args.at[1]), *b = un__gen_int(g, e->args.at[2]);
+    const char *c = un__gen_int(g, e->args.at[0]), *a = un__gen_int(g, e->args.at[1]),
+               *b = un__gen_int(g, e->args.at[2]);
     return un__pat_fmt(g->p, "(%s ? %s : %s)", c, a, b);
   }
-  case UN__EX_IN: return within(g, e);
+  case UN__EX_IN:
+    return within(g, e);
   case UN__EX_CALL: {
     const un__decl *d = un__pat_find_decl(g->p, e->name);
     if (d) return call_int(g, d, e);
@@ -173,7 +184,8 @@ const char *un__gen_int(un__gen *g, const un__ex *e) {
       return un__pat_fmt(g->p, "(un__i128)%s.n", un__gen_as(g, e->args.at[0], un__infer_kind(g->in, e->args.at[0])));
     return b ? builtin_call(g, b, e) : "0";
   }
-  default: return "0";
+  default:
+    return "0";
   }
 }
 
@@ -194,7 +206,8 @@ const char *un__gen_dtype(un__gen *g, const un__ex *e) {
   if (b && !strcmp(b->name, "dtype")) return un__pat_fmt(g->p, "%s->dtype", un__gen_node(g, e->args.at[0]));
   if (b) return builtin_call(g, b, e);
   if (e->kind == UN__EX_COND)
-    return un__pat_fmt(g->p, "(%s ? %s : %s)", un__gen_int(g, e->args.at[0]), un__gen_dtype(g, e->args.at[1]), un__gen_dtype(g, e->args.at[2]));
+    return un__pat_fmt(g->p, "(%s ? %s : %s)", un__gen_int(g, e->args.at[0]), un__gen_dtype(g, e->args.at[1]),
+                       un__gen_dtype(g, e->args.at[2]));
   if (un__infer_kind(g->in, e) == UN__K_NODE) return un__pat_fmt(g->p, "%s->dtype", un__gen_node(g, e));
   return un__pat_fmt(g->p, "v_%s", e->name ? e->name : "");
 }
@@ -204,8 +217,9 @@ const char *un__gen_span(un__gen *g, const un__ex *e) {
   if (e->kind != UN__EX_CALL) return own_name(g, e->name);
   const un__decl *d = un__pat_find_decl(g->p, e->name);
   const char *t = temp(g, "x");
-  const char *call = d ? un__pat_fmt(g->p, d->is_extern ? "un__fn_%s(rw%s)" : "f_%s(rw, ok%s)", d->name, un__gen_args(g, d, e))
-                       : builtin_call(g, un__infer_builtin(e->name), e);
+  const char *call =
+      d ? un__pat_fmt(g->p, d->is_extern ? "un__fn_%s(rw%s)" : "f_%s(rw, ok%s)", d->name, un__gen_args(g, d, e))
+        : builtin_call(g, un__infer_builtin(e->name), e);
   un__gen_line(g, "un__span %s = %s;", t, call);
   un__gen_line(g, "if (!%s.at) %s", t, g->fail);
   return t;
@@ -223,12 +237,19 @@ const char *un__gen_ints(un__gen *g, const un__ex *e) {
 
 const char *un__gen_as(un__gen *g, const un__ex *e, un__kind k) {
   switch (k) {
-  case UN__K_INT: return un__gen_int(g, e);
-  case UN__K_NODE: return un__gen_node(g, e);
-  case UN__K_NODES: return un__gen_span(g, e);
-  case UN__K_DTYPE: return un__gen_dtype(g, e);
-  case UN__K_INTS: return un__gen_ints(g, e);
-  case UN__K_OP: return e->kind == UN__EX_UPPER ? un__pat_fmt(g->p, "UN__OP_%s", e->name) : name_int(g, e);
-  default: return "0";
+  case UN__K_INT:
+    return un__gen_int(g, e);
+  case UN__K_NODE:
+    return un__gen_node(g, e);
+  case UN__K_NODES:
+    return un__gen_span(g, e);
+  case UN__K_DTYPE:
+    return un__gen_dtype(g, e);
+  case UN__K_INTS:
+    return un__gen_ints(g, e);
+  case UN__K_OP:
+    return e->kind == UN__EX_UPPER ? un__pat_fmt(g->p, "UN__OP_%s", e->name) : name_int(g, e);
+  default:
+    return "0";
   }
 }

@@ -24,7 +24,8 @@ static const char *known_dtype(un__gen *g, const un__ex *e) {
   return "0";
 }
 
-/* dtype of an op whose row says GIVEN; `first` is its first source, `count` an expression of how many lanes it makes. */
+/* dtype of an op whose row says GIVEN; `first` is its first source, `count` an expression of how many lanes it makes.
+ */
 static const char *given_dtype(un__gen *g, const un__ex *e, int op, const char *first, const char *count) {
   un__pat_type *t = e->type;
   bool conversion = op == UN__POP_CAST || op == UN__POP_BITCAST;
@@ -75,7 +76,8 @@ static void operands(un__gen *g, const un__ex_list *args, size_t from, const cha
 /* ---- sources and attributes ---- */
 
 /* Sources as an array: *at and *n are C expressions. A lone splice is used as it is. */
-static void sources(un__gen *g, const un__ex_list *args, size_t from, const char **at, const char **n, const char **first) {
+static void sources(un__gen *g, const un__ex_list *args, size_t from, const char **at, const char **n,
+                    const char **first) {
   size_t spans = 0, count = args->n - from;
   const char *list = "", *one = NULL;
   *at = "NULL", *n = "0", *first = NULL;
@@ -107,7 +109,8 @@ static void sources(un__gen *g, const un__ex_list *args, size_t from, const char
   for (const char *c = list; *c;) {
     size_t len = strcspn(c, ",");
     bool node = len && c[len - 1] == '|';
-    un__sb_printf(&b, node ? "%s{(const un_uop *const[]){%.*s}, 1}" : "%s%.*s", b.n ? ", " : "", (int)(node ? len - 1 : len), c);
+    un__sb_printf(&b, node ? "%s{(const un_uop *const[]){%.*s}, 1}" : "%s%.*s", b.n ? ", " : "",
+                  (int)(node ? len - 1 : len), c);
     c += len;
     while (*c == ',' || *c == ' ') c++;
   }
@@ -168,7 +171,8 @@ static const char *op_node(un__gen *g, const un__ex *e) {
   attributes(g, e, row, &attrs, &nattr);
   const char *dt = "0", *count = op == UN__POP_GEP ? nattr : n;
   if (row->dtype == UN__PDR_GIVEN) dt = given_dtype(g, e, op, first, count);
-  return put(g, un__pat_fmt(g->p, "un__uop(rw->g, UN__OP_%s, %s, %s, %s, %s, %s)", row->name, dt, at, n, attrs, nattr), false);
+  return put(g, un__pat_fmt(g->p, "un__uop(rw->g, UN__OP_%s, %s, %s, %s, %s, %s)", row->name, dt, at, n, attrs, nattr),
+             false);
 }
 
 static const char *eval_node(un__gen *g, const un__ex *e) {
@@ -177,7 +181,10 @@ static const char *eval_node(un__gen *g, const un__ex *e) {
   if (op <= 0) return "NULL";
   sources(g, &e->args, 0, &at, &n, &first);
   if (un__optab[op].dtype == UN__PDR_GIVEN && !dt) dt = known_dtype(g, e);
-  return put(g, un__pat_fmt(g->p, "un__m_eval(rw->g, UN__OP_%s, %s, (un__span){%s, %s})", un__optab[op].name, dt ? dt : "0", at, n), true);
+  return put(g,
+             un__pat_fmt(g->p, "un__m_eval(rw->g, UN__OP_%s, %s, (un__span){%s, %s})", un__optab[op].name,
+                         dt ? dt : "0", at, n),
+             true);
 }
 
 static const char *sem_node(un__gen *g, const un__ex *e) {
@@ -185,7 +192,10 @@ static const char *sem_node(un__gen *g, const un__ex *e) {
   const char *dt = known_dtype(g, e);
   if (e->sem == UN__SEM_IDENT)
     return put(g, un__pat_fmt(g->p, "un__m_identity(rw->g, %s, %s)", dt, un__gen_as(g, e->args.at[0], UN__K_OP)), true);
-  return put(g, un__pat_fmt(g->p, "un__m_make(rw->g, %s, UN__M_%s%s)", dt, un__sem_id[e->sem], e->sem == UN__SEM_INF ? "_" : ""), true);
+  return put(
+      g,
+      un__pat_fmt(g->p, "un__m_make(rw->g, %s, UN__M_%s%s)", dt, un__sem_id[e->sem], e->sem == UN__SEM_INF ? "_" : ""),
+      true);
 }
 
 /* A double as C text that is exact: a hexadecimal literal without %a, whose digits the C library may choose. */
@@ -194,27 +204,35 @@ static const char *real(un__gen *g, double v) {
   memcpy(&bits, &v, sizeof bits);
   uint64_t mant = bits & 0xfffffffffffffULL;
   int e = (int)(bits >> 52 & 0x7ff);
-  return un__pat_fmt(g->p, "%s0x%s.%013llxp%d", bits >> 63 ? "-" : "", e ? "1" : "0", (unsigned long long)mant, e ? e - 1023 : -1022);
+  return un__pat_fmt(g->p, "%s0x%s.%013llxp%d", bits >> 63 ? "-" : "", e ? "1" : "0", (unsigned long long)mant,
+                     e ? e - 1023 : -1022);
 }
 
 static const char *const_node(un__gen *g, const un__ex *e, const un__ex *value) {
   const char *dt = known_dtype(g, e);
-  if (value->kind == UN__EX_FLOAT) return put(g, un__pat_fmt(g->p, "un__const_f(rw->g, %s, %s)", dt, real(g, value->fnum)), false);
+  if (value->kind == UN__EX_FLOAT)
+    return put(g, un__pat_fmt(g->p, "un__const_f(rw->g, %s, %s)", dt, real(g, value->fnum)), false);
   return put(g, un__pat_fmt(g->p, "un__m_const(rw->g, %s, %s, ok)", dt, un__gen_int(g, value)), true);
 }
 
 static const char *unary_node(un__gen *g, const un__ex *e) {
   const un__ex *a = e->args.at[0];
-  if (e->tok == UN__T_MINUS && (a->kind == UN__EX_INT || a->kind == UN__EX_FLOAT)) {      /* a negative literal */
+  if (e->tok == UN__T_MINUS && (a->kind == UN__EX_INT || a->kind == UN__EX_FLOAT)) { /* a negative literal */
     un__ex minus = *a;
     minus.tv = e->tv;
     if (a->kind == UN__EX_FLOAT) {
       minus.fnum = -a->fnum;
       return const_node(g, &minus, &minus);
     }
-    return put(g, un__pat_fmt(g->p, "un__m_const(rw->g, %s, -(un__i128)%lluU, ok)", known_dtype(g, a), (unsigned long long)a->num), true);
+    return put(g,
+               un__pat_fmt(g->p, "un__m_const(rw->g, %s, -(un__i128)%lluU, ok)", known_dtype(g, a),
+                           (unsigned long long)a->num),
+               true);
   }
-  return put(g, un__pat_fmt(g->p, "un__unary(rw->g, UN__OP_%s, %s)", e->tok == UN__T_MINUS ? "NEG" : "NOT", un__gen_node(g, a)), false);
+  return put(
+      g,
+      un__pat_fmt(g->p, "un__unary(rw->g, UN__OP_%s, %s)", e->tok == UN__T_MINUS ? "NEG" : "NOT", un__gen_node(g, a)),
+      false);
 }
 
 static const char *binary_node(un__gen *g, const un__ex *e) {
@@ -222,7 +240,10 @@ static const char *binary_node(un__gen *g, const un__ex *e) {
   operands(g, &e->args, 0, x);
   const char *a = x[0], *b = x[1];
   bool swap = e->tok == UN__T_GT;
-  return put(g, un__pat_fmt(g->p, "un__binary(rw->g, UN__OP_%s, %s, %s)", un__optab[un__infer_binary_op(e->tok)].name, swap ? b : a, swap ? a : b), false);
+  return put(g,
+             un__pat_fmt(g->p, "un__binary(rw->g, UN__OP_%s, %s, %s)", un__optab[un__infer_binary_op(e->tok)].name,
+                         swap ? b : a, swap ? a : b),
+             false);
 }
 
 static const char *cond_node(un__gen *g, const un__ex *e) {
@@ -265,18 +286,30 @@ static const char *call_node(un__gen *g, const un__ex *e) {
 
 const char *un__gen_node(un__gen *g, const un__ex *e) {
   switch (e->kind) {
-  case UN__EX_NAME: return !strcmp(e->name, "root") ? "n" : un__pat_fmt(g->p, "v_%s", e->name);
-  case UN__EX_OP: return op_node(g, e);
-  case UN__EX_EVAL: return eval_node(g, e);
-  case UN__EX_SEM: return sem_node(g, e);
-  case UN__EX_CONST: return const_node(g, e, e->args.at[0]);
+  case UN__EX_NAME:
+    return !strcmp(e->name, "root") ? "n" : un__pat_fmt(g->p, "v_%s", e->name);
+  case UN__EX_OP:
+    return op_node(g, e);
+  case UN__EX_EVAL:
+    return eval_node(g, e);
+  case UN__EX_SEM:
+    return sem_node(g, e);
+  case UN__EX_CONST:
+    return const_node(g, e, e->args.at[0]);
   case UN__EX_INT:
-  case UN__EX_FLOAT: return const_node(g, e, e);
-  case UN__EX_UNARY: return unary_node(g, e);
-  case UN__EX_BINARY: return binary_node(g, e);
-  case UN__EX_COND: return cond_node(g, e);
-  case UN__EX_CALL: return call_node(g, e);
-  case UN__EX_IN: return un__gen_node(g, e->args.at[0]);
-  default: return "NULL";
+  case UN__EX_FLOAT:
+    return const_node(g, e, e);
+  case UN__EX_UNARY:
+    return unary_node(g, e);
+  case UN__EX_BINARY:
+    return binary_node(g, e);
+  case UN__EX_COND:
+    return cond_node(g, e);
+  case UN__EX_CALL:
+    return call_node(g, e);
+  case UN__EX_IN:
+    return un__gen_node(g, e->args.at[0]);
+  default:
+    return "NULL";
   }
 }

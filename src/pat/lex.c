@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/number.h"
+
 void un__lex_init(un__lexer *lx, un__pat *p, uint32_t file) {
   const un__pat_file *f = &p->files.at[file];
   *lx = (un__lexer){.p = p, .file = file, .text = f->text, .len = f->len, .line = 1};
@@ -77,16 +79,6 @@ static int digit_value(int c) {
   return 99;
 }
 
-/* 1.25e-3: the value is the nearest double of mantissa and power of ten computed in long double; literals in pattern
- * files are short, and long double holds 19 digits. Hexadecimal floats (0x1.8p3) are exact. */
-static double scaled(long double mant, int exp10) {
-  long double ten = 10, scale = 1;
-  unsigned e = (unsigned)(exp10 < 0 ? -exp10 : exp10);
-  for (; e; e >>= 1, ten *= ten)
-    if (e & 1) scale *= ten;
-  return (double)(exp10 < 0 ? mant / scale : mant * scale);
-}
-
 static un__token number_error(un__lexer *lx, un__token t, size_t start, const char *what) {
   while (is_word(at(lx, 0))) step(lx);
   t = finish(lx, t, start);
@@ -105,29 +97,27 @@ static bool exponent(un__lexer *lx, int *out) {
   return true;
 }
 
-static un__token float_rest(un__lexer *lx, un__token t, size_t start, uint64_t whole, int base) {
-  long double mant = (long double)whole, unit = 1;
-  t.kind = UN__T_FLOAT;
-  if (at(lx, 0) == '.') step(lx);
-  for (; digit_value(at(lx, 0)) < base; step(lx)) {
-    unit /= base == 16 ? 16 : 1;
-    if (base == 16)
-      mant += unit * digit_value(at(lx, 0));
-    else
-      mant = mant * 10 + digit_value(at(lx, 0)), unit += 1;
-  }
+/* Hexadecimal floats (0x1.8p3) of at most 64 bits are exact. */
+static un__token hex_float(un__lexer *lx, un__token t, size_t start) {
+  double mant = (double)t.num, unit = 1;
   int e = 0;
-  bool has_e = base == 16 ? at(lx, 0) == 'p' : at(lx, 0) == 'e';
-  if (has_e && !exponent(lx, &e)) return number_error(lx, t, start, "exponent has no digits");
+  if (at(lx, 0) == '.') step(lx);
+  for (; digit_value(at(lx, 0)) < 16; step(lx)) mant += (unit /= 16) * digit_value(at(lx, 0));
+  if (at(lx, 0) == 'p' && !exponent(lx, &e)) return number_error(lx, t, start, "exponent has no digits");
   if (e > 4000 || e < -4000) return number_error(lx, t, start, "exponent is out of range");
-  if (base == 16) {
-    for (; e > 0; e--) mant *= 2;
-    for (; e < 0; e++) mant /= 2;
-    t.fnum = (double)mant;
-  } else {
-    t.fnum = scaled(mant, e - (int)(unit - 1));
-  }
-  if (is_word(at(lx, 0))) return number_error(lx, t, start, "malformed number");
+  for (; e > 0; e--) mant *= 2;
+  for (; e < 0; e++) mant /= 2;
+  t.fnum = mant;
+  return is_word(at(lx, 0)) ? number_error(lx, t, start, "malformed number") : finish(lx, t, start);
+}
+
+static un__token decimal_float(un__lexer *lx, un__token t, size_t start) {
+  int e = 0;
+  if (at(lx, 0) == '.') step(lx);
+  while (is_digit(at(lx, 0))) step(lx);
+  if (at(lx, 0) == 'e' && !exponent(lx, &e)) return number_error(lx, t, start, "exponent has no digits");
+  if (is_word(at(lx, 0)) || un__parse_f64(lx->text + start, lx->at - start, &t.fnum) != UN__NUM_OK)
+    return number_error(lx, t, start, "malformed number");
   return finish(lx, t, start);
 }
 
@@ -148,7 +138,10 @@ static un__token number(un__lexer *lx) {
     t.num = t.num * (uint64_t)base + d;
   }
   bool point = at(lx, 0) == '.' && digit_value(at(lx, 1)) < base;
-  if (point || at(lx, 0) == (base == 16 ? 'p' : 'e')) return float_rest(lx, t, start, t.num, base);
+  if (point || at(lx, 0) == (base == 16 ? 'p' : 'e')) {
+    t.kind = UN__T_FLOAT;
+    return base == 16 ? hex_float(lx, t, start) : decimal_float(lx, t, start);
+  }
   if (is_word(at(lx, 0))) return number_error(lx, t, start, "malformed number");
   return finish(lx, t, start);
 }

@@ -11,7 +11,7 @@ enum { TERMS = 400000, POOL = 3000, MAX_RULES = 2048, MIN_FIRED = 100 };
 bool agree_enabled(const un__rw *rw, uint32_t rule) { return true; }
 
 const un_uop *agree_fire(un__rw *rw, uint32_t rule, const un_uop *from, const un_uop *to) {
-  if (to == from) return NULL;
+  if (!to || to == from) return NULL;
   rw->state->fired = rule + 1;
   return to;
 }

@@ -189,8 +189,8 @@ static void leaf(fn *f, item *it) {
     put(f, un__pat_fmt(p, "if (!un__m_licensed(rw, n, 0x%xu)) break;", (unsigned)r->licences));
   else
     put(f, un__pat_fmt(p, "if (!un__rw_enabled(rw, %u)) break;", number));
-  put(f, un__pat_fmt(p, "to = %s;", un__emit_call(p, f->t->s, it->index, site)));
-  put(f, un__pat_fmt(p, "if (to && (to = un__rw_fire(rw, %u, n, to))) return to;", number));
+  const char *call = un__emit_call(p, f->t->s, it->index, site);
+  put(f, un__pat_fmt(p, "if ((to = un__rw_fire(rw, %u, n, %s))) return to;", number, call));
   close_block(f, "} while (0);");
 }
 

@@ -1,5 +1,6 @@
 // split.pat - what else changes when a range becomes an expression over its parts. The substitution itself is the
-// engine's (un__substitute); these rules run once over the kernel before it. split.h says what the words mean.
+// engine's (un__substitute); these rules run once over the kernel before it, accesses first: while reductions still close
+// the range, what lies outside of them does not depend on it. split.h says what the words mean.
 c_include "opt/split.h"
 
 extern pred split_pads(x: node)
@@ -11,7 +12,7 @@ extern fn   split_loops(r: nodes): nodes
 extern fn   split_moved(x: node): node
 extern fn   split_identity(x: node, op: int): node
 
-ruleset split ctx un__split {
+ruleset split_accesses ctx un__split {
   /// An access that moves along a padded range happens only inside the old domain.
   @proof(fuzz)
   rule gate_access: INDEX(p, i) if split_pads(i) => INDEX(p, i, split_inside(i))
@@ -28,7 +29,9 @@ ruleset split ctx un__split {
   @proof(fuzz)
   rule gate_guarded_store: STORE(INDEX(p, i, g:bool), v) if split_overruns(i)
     => STORE(INDEX(p, i, AND(g, split_inside(i))), v)
+}
 
+ruleset split ctx un__split {
   /// The loops that close the range close its parts.
   @proof(fuzz)
   rule split_end: END(t, *r) if split_closes(r) => END(t, *split_loops(r))
@@ -44,4 +47,5 @@ ruleset split ctx un__split {
   rule split_reduce: REDUCE<op>(x, *r) if split_closes(r) => REDUCE<op>(split_moved(x), *split_loops(r))
 }
 
+stage opt_split_accesses { use split_accesses walk once fuel 4 }
 stage opt_split { use split walk once fuel 4 }

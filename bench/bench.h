@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 double bench_seconds(void);                                  /* monotonic clock */
+double bench_cpu_seconds(void);                              /* of this thread: for rates a core */
 double bench_median(double *values, size_t n);               /* reorders */
 
 /* Prints one row. goal 0: only to know. */

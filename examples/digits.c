@@ -113,12 +113,29 @@ static net new_net(un_ctx *cx) {
   return n;
 }
 
+/* One line a kernel: its loops and what is in them, read from the `.un` text of what will run. */
+static void print_kernels(un_ctx *cx, size_t n, un_tensor *const *tensors) {
+  char *text = un_run_to_text(cx, n, tensors, UN_STAGE_KERNEL, UN_FORM_TEXT);
+  long long size[1024] = {0}, value;
+  unsigned from, to, loads = 0, exps = 0;
+  char axis[16], op[16];
+  for (char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : line + strlen(line)) {
+    if (sscanf(line, " %%%u = const index [val=%lld", &to, &value) == 2 && to < 1024) size[to] = value;
+    if (!strncmp(line, "graph @", 7)) printf("  %.*s:", (int)strcspn(line + 7, " "), line + 7), loads = exps = 0;
+    if (sscanf(line, " %%%u = range index %%%u [id=%*d axis=%15[a-z]", &to, &from, axis) == 3 && from < 1024)
+      printf(" %s %lld,", axis, size[from]);
+    if (sscanf(line, " %%%*u = %15s", op) == 1) loads += !strcmp(op, "load"), exps += !strcmp(op, "exp");
+    if (*line == '}') printf(" %u loads%s\n", loads, exps ? ", exp" : "");
+  }
+  un_text_free(text);
+}
+
 static un_tensor *hidden(const net *n, un_tensor *x) { return un_add(un_matmul(x, n->p[0]), n->p[1]); }
 static un_tensor *logits(const net *n, un_tensor *h) { return un_add(un_matmul(h, n->p[2]), n->p[3]); }
 static un_tensor *turned(un_tensor *m) { return un_transpose(m, 0, 1); }
 
 /* One step down the gradient of the mean cross entropy. rate is a tensor, so that every rate runs the same kernels. */
-static un_status step(un_ctx *cx, net *n, set s, un_tensor *rate) {
+static un_status step(un_ctx *cx, net *n, set s, un_tensor *rate, bool show) {
   un_tensor *z = hidden(n, s.x), *h = un_relu(z);
   un_tensor *chance = un_softmax(logits(n, h), -1), *truth = un_one_hot(s.y, CLASSES, UN_F32);
   un_tensor *d2 = un_divs(un_sub(chance, truth), (double)un_dim(s.x, 0));
@@ -134,8 +151,10 @@ static un_status step(un_ctx *cx, net *n, set s, un_tensor *rate) {
     un_assign(n->p[i], un_add(n->p[i], next[i]));
     un_assign(n->v[i], next[i]);
   }
-  return un_realize(cx, 2 * PARAMS,
-                    (un_tensor *[]){n->p[0], n->p[1], n->p[2], n->p[3], n->v[0], n->v[1], n->v[2], n->v[3]});
+  un_tensor *all[2 * PARAMS];
+  for (int i = 0; i < PARAMS; i++) all[i] = n->p[i], all[PARAMS + i] = n->v[i];
+  if (show) print_kernels(cx, 2 * PARAMS, all);
+  return un_realize(cx, 2 * PARAMS, all);
 }
 
 static un_tensor *prediction(const net *n, un_tensor *x) {
@@ -150,13 +169,13 @@ static double accuracy(const net *n, set s) {
 }
 
 /* A network trained on `s`; its handles belong to the caller's scope. */
-static un_status train(un_ctx *cx, set s, double rate, net *out) {
+static un_status train(un_ctx *cx, set s, double rate, bool show, net *out) {
   *out = new_net(cx);
   un_tensor *r = un_from_data(cx, UN_F32, un_shape(0), &(float){(float)rate});
   un_status status = un_realize(cx, 2, (un_tensor *[]){s.x, s.y});
   for (int i = 0; i < STEPS && status == UN_OK; i++) {
     un_scope_push(cx);
-    status = step(cx, out, s, r);
+    status = step(cx, out, s, r, show && i == 0);
     un_scope_pop(cx);
   }
   return status;
@@ -172,7 +191,7 @@ static double choose_rate(un_ctx *cx, set training) {
   for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
     net candidate;
     un_scope_push(cx);
-    double share = train(cx, with_moved(cx, part(training, 0, cut)), rates[i], &candidate) == UN_OK
+    double share = train(cx, with_moved(cx, part(training, 0, cut)), rates[i], false, &candidate) == UN_OK
                      ? accuracy(&candidate, part(training, cut, n)) : -1;
     un_scope_pop(cx);
     if (share < 0) return -1;
@@ -190,7 +209,8 @@ static un_status run(un_ctx *cx, const rows *r, bool kernels) {
   printf("%d rows: %d to train on, %d held out. Device: %s\n", r->n, r->n - HELD_OUT, HELD_OUT, un_device(cx));
   double rate = choose_rate(cx, training);
   net n;
-  if (rate < 0 || train(cx, with_moved(cx, training), rate, &n) != UN_OK) return un_error_status(cx);
+  printf("\nThe kernels of a step of the final training:\n");
+  if (rate < 0 || train(cx, with_moved(cx, training), rate, true, &n) != UN_OK) return un_error_status(cx);
   double share = accuracy(&n, held), end = seconds();
   if (share < 0) return un_error_status(cx);
   if (kernels) {
@@ -201,7 +221,7 @@ static un_status run(un_ctx *cx, const rows *r, bool kernels) {
   }
   un_stats s = UN_STATS_INIT;
   un_get_stats(cx, &s);
-  printf("Accuracy on the held-out rows: %.1f %%\n", 100 * share);
+  printf("\nAccuracy on the held-out rows: %.1f %%\n", 100 * share);
   printf("Time: %.2f s; %llu kernels ran, %llu were compiled.\n", end - begin, (unsigned long long)s.kernels_launched,
          (unsigned long long)s.kernels_compiled);
   printf("\nTry next: digits --kernels (what ran, as trees); digits --device=interp (the reference, slow);\n"

@@ -5,7 +5,7 @@
  * in whatever order the compiler evaluates them keep their lines. An argument is evaluated once; `&un_add` and
  * `(un_add)(a, b)` are the plain function, without a place.
  *
- * Included by unir/tensor.h; unir/text.h has three of its own. Define UN_NO_HERE before including to have no macros.
+ * Included by unir/tensor.h; unir/text.h has its own. Define UN_NO_HERE before including to have no macros.
  */
 #ifndef UNIR_HERE_H
 #define UNIR_HERE_H

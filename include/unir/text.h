@@ -24,6 +24,8 @@ UN_API un_status un_print_text(un_tensor *t, un_stage stage, FILE *out);
 
 /* The same as a NUL-terminated string; NULL on failure. Free it with un_text_free. */
 UN_API UN_GIVE char *un_to_text(un_tensor *t, un_stage stage, un_form form);
+/* What one un_realize of these n tensors would run. Errors also: INVALID_ARG (a NULL among them). */
+UN_API UN_GIVE char *un_run_to_text(un_ctx *cx, size_t n, un_tensor *const *tensors, un_stage stage, un_form form);
 UN_API void un_text_free(UN_TAKE char *text);
 
 #ifdef __cplusplus
@@ -34,6 +36,7 @@ UN_API void un_text_free(UN_TAKE char *text);
 #define un_print_tree(x, ...) un_print_tree(UN__AT(x), __VA_ARGS__)
 #define un_print_text(x, ...) un_print_text(UN__AT(x), __VA_ARGS__)
 #define un_to_text(x, ...) un_to_text(UN__AT(x), __VA_ARGS__)
+#define un_run_to_text(cx, ...) un_run_to_text(UN__CX(cx), __VA_ARGS__)
 #endif
 
 #endif

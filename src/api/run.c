@@ -117,8 +117,19 @@ un_status un_item(un_tensor *t, double *out) {
 
 /* ---- look ---- */
 
-/* The text in *out, whose memory is the caller's also on failure. The graph goes through a workspace, as in realise. */
-static un_status show(un__call *c, const un_tensor *t, un_stage stage, un_form form, un__strbuf *out) {
+/* The graph of n tensors in a workspace, as in realise: under a SINK; a tensor to be shown as it was built, without. */
+static const un_uop *import_root(un__call *c, un__graph *ws, un_tensor *const *t, size_t n, bool bare) {
+  if (bare) return un__import(ws, t[0]->node, NULL);
+  const un_uop **nodes = un__alloc(n * sizeof *nodes), *sink = NULL;
+  for (size_t i = 0; nodes && i < n; i++) nodes[i] = t[i]->node;
+  if (nodes) sink = un__sink(c->g, nodes, (uint32_t)n);
+  else un__fail(&c->cx->err, UN_ERR_NOMEM, "%s: no memory for a list", c->what);
+  un__free(nodes);
+  return sink ? un__import(ws, sink, NULL) : NULL;
+}
+
+/* The text in *out, whose memory is the caller's also on failure. */
+static un_status show(un__call *c, un_tensor *const *t, size_t n, un_stage stage, un_form form, un__strbuf *out) {
   static const un__show shows[] = {
     [UN_STAGE_TENSOR] = UN__SHOW_TENSOR, [UN_STAGE_SCHEDULE] = UN__SHOW_SCHEDULE, [UN_STAGE_KERNEL] = UN__SHOW_KERNEL,
     [UN_STAGE_OPT] = UN__SHOW_OPT, [UN_STAGE_LINEAR] = UN__SHOW_LINEAR, [UN_STAGE_SOURCE] = UN__SHOW_SOURCE,
@@ -126,12 +137,12 @@ static un_status show(un__call *c, const un_tensor *t, un_stage stage, un_form f
   un_ctx *cx = c->cx;
   if ((unsigned)stage > UN_STAGE_ASM || (unsigned)form > UN_FORM_TEXT)
     return un__fail(&cx->err, UN_ERR_INVALID_ARG, "%s: no such stage or form", c->what);
+  if (n > UINT32_MAX) return un__fail(&cx->err, UN_ERR_INVALID_ARG, "%s: too many tensors", c->what);
   un__graph *ws = un__workspace_create(&cx->err);
-  if (!ws) return un__fail(&cx->err, UN_ERR_NOMEM, "%s: no memory for a workspace", c->what);
-  const un_uop *root = un__import(ws, t->node, NULL);
-  if (root && stage != UN_STAGE_TENSOR) root = un__sink(ws, &root, 1);
+  if (!ws) return cx->err.status;
+  const un_uop *root = import_root(c, ws, t, n, stage == UN_STAGE_TENSOR && n == 1);
   un__show_options opt = {
-      .stage = shows[stage], .text = form == UN_FORM_TEXT, .device = cx->device, .licences = cx->licences};
+    .stage = shows[stage], .text = form == UN_FORM_TEXT, .device = cx->device, .licences = cx->licences};
   un_status status = root ? un__engine_show(cx->engine, ws, root, &opt, out, &cx->err) : cx->err.status;
   if (status == UN_OK && out->failed) status = un__fail(&cx->err, UN_ERR_NOMEM, "%s: no memory for the text", c->what);
   un__workspace_destroy(ws);
@@ -143,10 +154,9 @@ static un_status print(const char *what, un_tensor *t, un_stage stage, un_form f
   if (!un__api_open(&c, what, &t, 1)) return UN_ERR_INVALID_ARG;
   un__strbuf text;
   un__sb_init(&text);
-  un_status status =
-      out ? show(&c, t, stage, form, &text) : un__fail(&c.cx->err, UN_ERR_INVALID_ARG, "%s: out is NULL", what);
-  if (status == UN_OK && fwrite(un__sb_str(&text), 1, text.n, out) != text.n)
-    status = un__fail(&c.cx->err, UN_ERR_IO, "%s: writing %zu bytes failed", what, text.n);
+  if (!out) un__fail(&c.cx->err, UN_ERR_INVALID_ARG, "%s: out is NULL", what);
+  else if (show(&c, &t, 1, stage, form, &text) == UN_OK && fwrite(un__sb_str(&text), 1, text.n, out) != text.n)
+    un__fail(&c.cx->err, UN_ERR_IO, "%s: writing %zu bytes failed", what, text.n);
   un__sb_finish(&text);
   return un__api_close_status(&c);
 }
@@ -158,17 +168,29 @@ un_status un_print_text(un_tensor *t, un_stage stage, FILE *out) {
   return print("print_text", t, stage, UN_FORM_TEXT, out);
 }
 
-char *un_to_text(un_tensor *t, un_stage stage, un_form form) {
-  un__call c;
-  if (!un__api_open(&c, "to_text", &t, 1)) return NULL;
+/* Closes the call. */
+static char *text_of(un__call *c, un_tensor *const *t, size_t n, un_stage stage, un_form form) {
   un__strbuf text;
   un__sb_init(&text);
-  un_status status = show(&c, t, stage, form, &text);
+  un_status status = show(c, t, n, stage, form, &text);
   if (status == UN_OK && !text.at) un__sb_putn(&text, "", 0);
-  if (status == UN_OK && text.failed) status = un__fail(&c.cx->err, UN_ERR_NOMEM, "to_text: no memory for the text");
+  if (status == UN_OK && text.failed) status = un__fail(&c->cx->err, UN_ERR_NOMEM, "%s: no memory for the text", c->what);
   if (status != UN_OK) un__sb_finish(&text);
-  un__api_close_status(&c);
+  un__api_close_status(c);
   return text.at;
+}
+
+char *un_to_text(un_tensor *t, un_stage stage, un_form form) {
+  un__call c;
+  return un__api_open(&c, "to_text", &t, 1) ? text_of(&c, &t, 1, stage, form) : NULL;
+}
+
+char *un_run_to_text(un_ctx *cx, size_t n, un_tensor *const *tensors, un_stage stage, un_form form) {
+  un__call c;
+  if (!un__api_open_cx(&c, "run_to_text", cx)) return NULL;
+  if (un__api_check(&c, tensors, n)) return text_of(&c, tensors, n, stage, form);
+  un__api_close_status(&c);
+  return NULL;
 }
 
 void un_text_free(char *text) { un__free(text); }

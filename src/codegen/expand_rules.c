@@ -172,12 +172,21 @@ static const un_uop *moved_by(const un__expansion *x, const un_uop *n) {
   return NULL;
 }
 
+/* The same for an access, whose pointer does not count: it may stand after a nest whose lane is being taken out. */
+static const un_uop *moved_along(const un__expansion *x, const un_uop *n) {
+  if (!un__is(n, UN__OP_LOAD) && !un__is(n, UN__OP_STORE)) return moved_by(x, n);
+  const un_uop *index = n->src[0], *lane = NULL;
+  if (!un__is(index, UN__OP_INDEX)) return NULL;
+  for (uint32_t i = 1; i < index->nsrc && !lane; i++) lane = moved_by(x, index->src[i]);
+  return lane;
+}
+
 bool un__pred_is_lane(un__rw *rw, const un_uop *range) { return un__is_chosen(expansion(rw), range); }
 
 static bool is_scalar_access(const un_uop *n) { return un__lanes(un__is(n, UN__OP_STORE) ? n->src[1] : n) == 1; }
 
 bool un__pred_moves(un__rw *rw, const un_uop *access) {
-  return is_scalar_access(access) && moved_by(expansion(rw), access->src[0]) != NULL;
+  return is_scalar_access(access) && moved_along(expansion(rw), access) != NULL;
 }
 
 bool un__pred_consecutive(un__rw *rw, const un_uop *access) {
@@ -189,7 +198,7 @@ bool un__pred_consecutive(un__rw *rw, const un_uop *access) {
 }
 
 bool un__fn_lanes(un__rw *rw, const un_uop *n, int64_t *out) {
-  const un_uop *lane = moved_by(expansion(rw), n);
+  const un_uop *lane = moved_along(expansion(rw), n);
   if (lane) *out = un__known_size(lane->src[0]);
   return lane != NULL;
 }
@@ -203,7 +212,7 @@ static const un_uop *contract(un__rw *rw, const un_uop *x, const un_uop *lane) {
 const un_uop *un__fn_gathered(un__rw *rw, const un_uop *x, const un_uop *n) {
   const un__expansion *e = expansion(rw);
   bool closing = un__is(n, UN__OP_REDUCE) || un__is(n, UN__OP_END);
-  return contract(rw, x, closing ? un__lane_of(e, n) : moved_by(e, n->src[0]));
+  return contract(rw, x, closing ? un__lane_of(e, n) : moved_along(e, n));
 }
 
 static const un_uop *at_lane(un__rw *rw, const un_uop *n, const un_uop *lane, int64_t value) {
@@ -212,7 +221,7 @@ static const un_uop *at_lane(un__rw *rw, const un_uop *n, const un_uop *lane, in
 }
 
 const un_uop *un__fn_address(un__rw *rw, const un_uop *access) {
-  const un_uop *index = access->src[0], *lane = moved_by(expansion(rw), index);
+  const un_uop *index = access->src[0], *lane = moved_along(expansion(rw), access);
   if (!lane) return NULL;
   const un_uop *src[3] = {index->src[0], at_lane(rw, index->src[1], lane, 0), NULL};
   if (index->nsrc == 3)
@@ -221,7 +230,7 @@ const un_uop *un__fn_address(un__rw *rw, const un_uop *access) {
 }
 
 un__span un__fn_each(un__rw *rw, const un_uop *access) {
-  const un_uop *lane = moved_by(expansion(rw), access->src[0]);
+  const un_uop *lane = moved_along(expansion(rw), access);
   uint32_t size = lane ? (uint32_t)un__known_size(lane->src[0]) : 0;
   const un_uop **list = size ? new_list(rw, size) : NULL;
   const un_uop *all = list && un__is(access, UN__OP_STORE) ? contract(rw, access->src[1], lane) : NULL;
@@ -243,7 +252,7 @@ static const un_uop *unroll(un__rw *rw, const un_uop *vector, int64_t id) {
 }
 
 const un_uop *un__fn_spread(un__rw *rw, const un_uop *vector, const un_uop *n) {
-  const un_uop *lane = moved_by(expansion(rw), n);
+  const un_uop *lane = moved_along(expansion(rw), n);
   return lane ? unroll(rw, vector, un__range_id(lane)) : NULL;
 }
 

@@ -14,10 +14,13 @@ ruleset gates {
   /// A constant in every lane is a constant.
   @proof(fuzz)
   rule splat_const: VECTORIZE(c:const):bool|int|float|index => in_every_lane(c, root)
+    test VECTORIZE(v:i32, v:i32) -> nomatch
 
+  /// A gate that always holds.
   @proof(fuzz)
   rule gate_true: INDEX(p, i, @true) ~> INDEX(p, i)
 
+  /// A load that never happens is 0.
   @proof(fuzz)
   rule load_never: LOAD(INDEX(_, _, @false)):bool|int|float ~> @zero
 
@@ -25,10 +28,10 @@ ruleset gates {
   @proof(fuzz)
   rule where_gated: WHERE(g, x = LOAD(INDEX(_, _, g)), @zero) ~> x
 
+  /// A gate that protects nothing is a selection.
   @proof(fuzz)
   rule gate_to_where: x = LOAD(INDEX(p, i, g:bool)):bool|int|float if always_inside(x)
     => WHERE(gate_lanes(g, x), LOAD(INDEX(p, i)):dtype(x), @zero)
 }
 
-/// Where the load is made without its gate, the selection stays.
 stage gates { use gates, fold  walk post  fuel 64 }

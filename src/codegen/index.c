@@ -42,7 +42,7 @@ static int64_t widen(int64_t bits, const un_uop *n) {
 }
 
 bool un__fn_width(un__rw *rw, const un_uop *n, int64_t *out) {
-  int64_t bits = narrowest(rw->ctx, n);
+  int64_t bits = narrowest(un__target_of(rw), n);
   /* What is one of its operands fits where they do. */
   bool chosen = un__is(n, UN__OP_MAX) || un__is(n, UN__OP_MIN);
   if (is_index(n) && !chosen) bits = widen(bits, n);

@@ -42,56 +42,82 @@ ruleset floor_division {
   @proof(smt)
   rule floordiv_positive: FLOORDIV(x:int|index, y) if vmin(y) > 0
     ~> TRUNCDIV(x, y) - CAST(LT(TRUNCMOD(x, y), 0)):dtype(x)
+    test FLOORDIV(v:i32, 3:i32) -> SUB(TRUNCDIV(v:i32, 3:i32), CAST<i32>(LT(TRUNCMOD(v:i32, 3:i32), 0:i32)))
+    test FLOORDIV(v:i32, -3:i32) -> nomatch
   @proof(smt)
   rule floormod_positive: FLOORMOD(x:int|index, y) if vmin(y) > 0
     ~> WHERE(LT(TRUNCMOD(x, y), 0), TRUNCMOD(x, y) + y, TRUNCMOD(x, y))
+    test FLOORMOD(v:i32, w:i32) -> nomatch
+    test FLOORMOD(v:i32, 3:i32)
+      -> WHERE(LT(TRUNCMOD(v:i32, 3:i32), 0:i32), ADD(TRUNCMOD(v:i32, 3:i32), 3:i32), TRUNCMOD(v:i32, 3:i32))
 
   /// Any divisor, 0 included: x // 0 is 0 and x mod 0 is x.
   @proof(smt)
   rule floordiv_any: FLOORDIV(x:int|index, y)
     ~> WHERE(AND(AND(NE(TRUNCMOD(x, y), 0), NE(LT(x, 0), LT(y, 0))), NE(y, 0)), TRUNCDIV(x, y) - 1, TRUNCDIV(x, y))
+    test FLOORDIV(v:i32, w:i32)
+      -> WHERE(AND(AND(NE(TRUNCMOD(v:i32, w:i32), 0:i32), NE(LT(v:i32, 0:i32), LT(w:i32, 0:i32))), NE(w:i32, 0:i32)),
+               SUB(TRUNCDIV(v:i32, w:i32), 1:i32), TRUNCDIV(v:i32, w:i32))
   @proof(smt)
   rule floormod_any: FLOORMOD(x:int|index, y)
     ~> WHERE(AND(NE(TRUNCMOD(x, y), 0), NE(LT(x, 0), LT(y, 0))), TRUNCMOD(x, y) + y, TRUNCMOD(x, y))
+    test FLOORMOD(v:i32, w:i32)
+      -> WHERE(AND(NE(TRUNCMOD(v:i32, w:i32), 0:i32), NE(LT(v:i32, 0:i32), LT(w:i32, 0:i32))),
+               ADD(TRUNCMOD(v:i32, w:i32), w:i32), TRUNCMOD(v:i32, w:i32))
 }
 
 ruleset index_width ctx un__target {
+  /// In the narrowest width that holds the operands and the result, so nothing wraps.
   for op in Sums {
     @proof(fuzz)
     rule index_op: op(x:index, y)
       let w = width(root)
       => CAST(op(as_int(x, w), as_int(y, w))):dtype(x)
+      test ADD(CAST<index>(v:i16), 5:index) -> CAST<index>(ADD(CAST<i32>(v:i16), 5:i32))
+      test ADD(CAST<index>(v:i32), 5:index) -> CAST<index>(ADD(CAST<i64>(v:i32), 5:i64))
+      test MUL(CAST<index>(v:i64), 2:index) -> nomatch
+      test ADD(v:index in [0, 9], ADD(w:index, 1:index)) -> nomatch
   }
+  /// The same for the one unary op.
   @proof(fuzz)
   rule index_neg: NEG(x:index)
     let w = width(root)
     => CAST(NEG(as_int(x, w))):dtype(x)
-  @proof(fuzz)
-  rule index_mulacc: MULACC(x:index, y, z)
-    let w = width(root)
-    => CAST(MULACC(as_int(x, w), as_int(y, w), as_int(z, w))):dtype(x)
+    test NEG(CAST<index>(v:i8)) -> CAST<index>(NEG(CAST<i32>(v:i8)))
+    test NEG(CAST<index>(v:i64)) -> nomatch
+  /// A selection holds what its arms hold.
   @proof(fuzz)
   rule index_where: WHERE(c, x:index, y)
     let w = width(root)
     => CAST(WHERE(c, as_int(x, w), as_int(y, w))):dtype(x)
+    test WHERE(c:bool, CAST<index>(v:i32), 5:index) -> CAST<index>(WHERE(c:bool, v:i32, 5:i32))
+  /// Compared in a width that holds both.
   for op in Order {
     @proof(fuzz)
     rule index_order: op(x:index, y)
       let w = width(root)
       => op(as_int(x, w), as_int(y, w))
+      test LT(CAST<index>(v:i32), 5:index) -> LT(v:i32, 5:i32)
+      test LT(CAST<index>(v:i32), 5000000000:index) -> LT(CAST<i64>(v:i32), 5000000000:i64)
   }
+  /// An index as a value: the conversion is the integer's.
   @proof(fuzz)
   rule index_value: CAST(x:index) if !is_index(root) => as_value(x, dtype(root))
+    test CAST<f32>(CAST<index>(v:i32)) -> CAST<f32>(v:i32)
+    test CAST<i64>(v:index in [0, 9]) -> nomatch
 
+  /// Lanes are converted before they are put together.
   @proof(fuzz)
   rule index_vector: VECTORIZE(x:index, ..):index
     let w = width(root)
     => CAST(as_lanes(root, w)):dtype(root)
+  /// Lanes of a lowered vector.
   @proof(fuzz)
   rule index_lanes: GEP<l>(x:index):index
     let w = width(root)
     => CAST(GEP<l>(as_int(x, w))):dtype(root)
 
+  /// The address takes the integer.
   @proof(fuzz)
   rule address: INDEX(p, i:index, *gate)
     let w = width(i)

@@ -79,12 +79,10 @@ un__linear_facts un__linear_facts_of(const un_uop *linear) {
 /* ---- what rules ask ---- */
 
 bool un__pred_emulated(un__rw *rw, const un_uop *x) {
-  const un__target *t = rw->ctx;
-  un_dtype s = un__dt_scalar(x->dtype);
-  return s != UN_F16 || !t->native_f16;      /* renderers hold bf16 and fp8 as bits */
+  return un__dt_scalar(x->dtype) != UN_F16 || !un__target_of(rw)->native_f16;      /* renderers hold bf16 and fp8 as bits */
 }
 
-bool un__pred_soft_f16(un__rw *rw, const un_uop *x) { return !((const un__target *)rw->ctx)->f16_convert; }
+bool un__pred_soft_f16(un__rw *rw, const un_uop *x) { return !un__target_of(rw)->f16_convert; }
 
 /* For a LOAD whose address is INDEX(pointer, i, gate). */
 bool un__pred_always_inside(un__rw *rw, const un_uop *access) {

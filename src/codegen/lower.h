@@ -1,10 +1,12 @@
 /* lower.h - what the lowering rules (gates, index, narrow) ask of C. Private to codegen. The context of these rulesets
- * is the target: un__rw.ctx is a const un__target *. */
+ * is the target: un__rw.ctx is a const un__target *; without one they assume the interpreter's. */
 #ifndef UN_CODEGEN_LOWER_H
 #define UN_CODEGEN_LOWER_H
 
 #include "rewrite/rewrite.h"
 #include "target/target.h"
+
+static inline const un__target *un__target_of(const un__rw *rw) { return rw->ctx ? rw->ctx : un__target_interp(); }
 
 /* ---- narrow.pat ---- */
 

@@ -57,80 +57,128 @@ fn e4m3_value(m: node): node = WHERE(EQ(m, #0x7f), (#0x7fc00000):dtype(m), BITCA
 fn e4m3_decoded(u: node): node = BITCAST<f32>(e4m3_value(u & 0x7f) | ((u & 0x80) << 24))
 
 ruleset narrow ctx un__target {
+  /// One operand: computed in f32 and rounded once.
   for op in InF32One {
     @proof(fuzz)
     rule narrow_one: op(x:f16|bf16|f8e4m3|f8e5m2) if emulated(x) => CAST(op(CAST<f32>(x))):dtype(x)
+      test NEG(v:bf16) -> CAST<bf16>(NEG(CAST<f32>(v:bf16)))
+      test NEG(v:f32) -> nomatch
   }
+  /// Two operands: f32 has more than twice their bits plus two, so rounding twice is rounding once.
   for op in InF32Two {
     @proof(fuzz)
     rule narrow_two: op(x:f16|bf16|f8e4m3|f8e5m2, y) if emulated(x) => CAST(op(CAST<f32>(x), CAST<f32>(y))):dtype(x)
+      test ADD(v:f16, w:f16) -> CAST<f16>(ADD(CAST<f32>(v:f16), CAST<f32>(w:f16)))
   }
+  /// The product is exact in f32; the sum is rounded to f32 on the way.
   @proof(fuzz)
   rule narrow_mulacc: MULACC(x:f16|bf16|f8e4m3|f8e5m2, y, z) if emulated(x)
     => CAST(MULACC(CAST<f32>(x), CAST<f32>(y), CAST<f32>(z))):dtype(x)
+    test MULACC(v:f16, w:f16, z:f16) -> CAST<f16>(MULACC(CAST<f32>(v:f16), CAST<f32>(w:f16), CAST<f32>(z:f16)))
+  /// Comparisons are exact in f32.
   for op in Compared {
     @proof(fuzz)
     rule narrow_compare: op(x:f16|bf16|f8e4m3|f8e5m2, y) if emulated(x) => op(CAST<f32>(x), CAST<f32>(y))
+      test LT(v:bf16, w:bf16) -> LT(CAST<f32>(v:bf16), CAST<f32>(w:bf16))
   }
+  /// Lanes are combined in f32: the order is fixed, the roundings in between are fewer.
   @proof(fuzz)
   rule narrow_lanes: HREDUCE<k>(x:f16|bf16|f8e4m3|f8e5m2):f16|bf16|f8e4m3|f8e5m2 if emulated(x) => CAST(HREDUCE<k>(CAST<f32>(x)):f32):dtype(root)
 
   /// A choice between bit patterns, which every target has.
   @proof(fuzz)
   rule choose_bf16: WHERE(c, x:bf16, y) => BITCAST<bf16>(WHERE(c, BITCAST<u16>(x), BITCAST<u16>(y)))
+    test WHERE(c:bool, v:bf16, w:bf16) -> BITCAST<bf16>(WHERE(c:bool, BITCAST<u16>(v:bf16), BITCAST<u16>(w:bf16)))
+    test WHERE(c:bool, v:f16, w:f16) -> nomatch
+  /// Likewise for a byte.
   @proof(fuzz)
   rule choose_f8: WHERE(c, x:f8e4m3|f8e5m2, y) => BITCAST(WHERE(c, BITCAST<u8>(x), BITCAST<u8>(y))):dtype(x)
+    test WHERE(c:bool, v:f8e5m2, w:f8e5m2) -> BITCAST<f8e5m2>(WHERE(c:bool, BITCAST<u8>(v:f8e5m2), BITCAST<u8>(w:f8e5m2)))
 }
 
 ruleset narrow_casts ctx un__target {
   // ---- to narrow floats, by way of f32 ----
 
+  /// Rounded to odd in f32, so that the second rounding sees what was cut off.
   @proof(fuzz)
   rule narrow_f64: CAST<f16|bf16|f8e4m3|f8e5m2>(x:f64) => CAST(odd_f32(x)):dtype(root)
+    test CAST<f16>(v:f64) -> CAST<f16>(odd_f32(v:f64))
+    test CAST<f32>(v:f64) -> nomatch
 
   /// Every number of up to 16 bits is an f32. A larger one that is not overflows f16 and fp8 either way.
   @proof(fuzz)
   rule narrow_small_int: CAST<f16|f8e4m3|f8e5m2>(x:int|bool) => CAST(CAST<f32>(x)):dtype(root)
+    test CAST<f16>(v:i32) -> CAST<f16>(CAST<f32>(v:i32))
+    test CAST<bf16>(v:i32) -> nomatch
+  /// f32 holds every value of the narrower formats.
   @proof(fuzz)
   rule narrow_other: CAST<f16|bf16|f8e4m3|f8e5m2>(x:f16|bf16|f8e4m3|f8e5m2) if dtype(x) != dtype(root) => CAST(CAST<f32>(x)):dtype(root)
+    test CAST<f16>(v:bf16) -> CAST<f16>(CAST<f32>(v:bf16))
+  /// f32 holds every integer of 16 bits.
   @proof(fuzz)
   rule bf16_small_int: CAST<bf16>(x:i8|u8|i16|u16|bool) => CAST<bf16>(CAST<f32>(x))
+    test CAST<bf16>(v:i16) -> CAST<bf16>(CAST<f32>(v:i16))
+  /// f64 holds every integer of 32 bits.
   @proof(fuzz)
   rule bf16_int: CAST<bf16>(x:i32|u32) => CAST<bf16>(CAST<f64>(x))
+    test CAST<bf16>(v:u32) -> CAST<bf16>(CAST<f64>(v:u32))
+  /// Beyond 2^53 rounded to odd first.
   @proof(fuzz)
   rule bf16_i64: CAST<bf16>(x:i64)
     => CAST<bf16>(WHERE(LT(x, -0x20000000000000) | LT(0x20000000000000:dtype(x), x), odd_f64(x), CAST<f64>(x)))
+  /// The same without a sign.
   @proof(fuzz)
   rule bf16_u64: CAST<bf16>(x:u64) => CAST<bf16>(WHERE(LT(0x20000000000000:dtype(x), x), odd_f64(x), CAST<f64>(x)))
 
+  /// On the bits, where no instruction does it.
   @proof(fuzz)
   rule f16_encode: CAST<f16>(x:f32) if soft_f16(x) => BITCAST<f16>(f16_code(BITCAST<u32>(x)))
+    test CAST<f16>(v:f32) -> BITCAST<f16>(f16_code(BITCAST<u32>(v:f32)))
+  /// The upper half of the bits, rounded.
   @proof(fuzz)
   rule bf16_encode: CAST<bf16>(x:f32) => BITCAST<bf16>(bf16_code(x, BITCAST<u32>(x)))
+    test CAST<bf16>(v:f32) -> BITCAST<bf16>(bf16_code(v:f32, BITCAST<u32>(v)))
+  /// As f16, with 2 bits of mantissa.
   @proof(fuzz)
   rule e5m2_encode: CAST<f8e5m2>(x:f32) => BITCAST<f8e5m2>(e5m2_code(BITCAST<u32>(x)))
+    test CAST<f8e5m2>(v:f32) -> BITCAST<f8e5m2>(e5m2_code(BITCAST<u32>(v:f32)))
+  /// With 3 bits of mantissa and no infinity.
   @proof(fuzz)
   rule e4m3_encode: CAST<f8e4m3>(x:f32) => BITCAST<f8e4m3>(e4m3_code(BITCAST<u32>(x)))
+    test CAST<f8e4m3>(v:f32) -> BITCAST<f8e4m3>(e4m3_code(BITCAST<u32>(v:f32)))
 
   /// A bool is stored as a byte, 0 or 1.
   @proof(fuzz)
   rule bits_of_bool: BITCAST<i8|u8|f8e4m3|f8e5m2>(x:bool) => BITCAST(CAST<u8>(x)):dtype(root)
+    test BITCAST<i8>(v:bool) -> BITCAST<i8>(CAST<u8>(v:bool))
+  /// Any byte but 0 is true.
   @proof(fuzz)
   rule bool_of_bits: BITCAST<bool>(x:i8|u8|f8e4m3|f8e5m2) => NE(BITCAST<u8>(x), 0)
+    test BITCAST<bool>(v:i8) -> NE(BITCAST<u8>(v:i8), 0:u8)
 
   // ---- from narrow floats ----
 
+  /// Exact, and from f32 everything else is one conversion.
   @proof(fuzz)
   rule widen_first: CAST<f64|bool|int>(x:f16|bf16|f8e4m3|f8e5m2) => CAST(CAST<f32>(x)):dtype(root)
+    test CAST<i32>(v:f16) -> CAST<i32>(CAST<f32>(v:f16))
+    test CAST<f32>(v:f16) -> nomatch
+  /// On the bits, where no instruction does it.
   @proof(fuzz)
   rule f16_decode: CAST<f32>(x:f16) if soft_f16(x) => f16_decoded(CAST<u32>(BITCAST<u16>(x)))
+    test CAST<f32>(v:f16) -> f16_decoded(CAST<u32>(BITCAST<u16>(v:f16)))
+  /// A bf16 is the upper half of an f32.
   @proof(fuzz)
   rule bf16_decode: CAST<f32>(x:bf16) => BITCAST<f32>(CAST<u32>(BITCAST<u16>(x)) << 16)
+    test CAST<f32>(v:bf16) -> BITCAST<f32>(SHL(CAST<u32>(BITCAST<u16>(v:bf16)), 16:u32))
   /// An e5m2 is the upper half of an f16.
   @proof(fuzz)
   rule e5m2_decode: CAST<f32>(x:f8e5m2) => CAST<f32>(BITCAST<f16>(CAST<u16>(BITCAST<u8>(x)) << 8))
+    test CAST<f32>(v:f8e5m2) -> CAST<f32>(BITCAST<f16>(SHL(CAST<u16>(BITCAST<u8>(v:f8e5m2)), 8:u16)))
+  /// By a product that moves the exponent.
   @proof(fuzz)
   rule e4m3_decode: CAST<f32>(x:f8e4m3) => e4m3_decoded(CAST<u32>(BITCAST<u8>(x)))
+    test CAST<f32>(v:f8e4m3) -> e4m3_decoded(CAST<u32>(BITCAST<u8>(v:f8e4m3)))
 }
 
 stage narrow { use narrow, narrow_casts  walk post  fuel 64 }

@@ -56,6 +56,20 @@ const un__named_pass *un__named_passes(size_t *out_n) {
   return passes;
 }
 
+/* One step of lowering; the last one makes the list. NULL: no step is called that. */
+static const un__codegen_pass *lowering_step(const char *name) {
+  for (size_t i = 0; i < un__codegen_npasses; i++)
+    if (!strcmp(un__codegen_passes[i].name, name)) return &un__codegen_passes[i];
+  return NULL;
+}
+
+static bool takes_stage(un__graph *ws, const char *name, un__stage want, un__stage have) {
+  if (want == have) return true;
+  un__fail(un__graph_err(ws), UN_ERR_INVALID_ARG, "%s: expected a graph at stage %s, it is at stage %s", name,
+           un__stage_name(want), un__stage_name(have));
+  return false;
+}
+
 static const un__pass *rule_pass(const char *name) {
   for (size_t i = 0; un__all_passes[i]; i++) {
     if (strcmp(un__all_passes[i]->name, name) != 0) continue;
@@ -71,13 +85,15 @@ const un_uop *un__run_named_pass(un__graph *ws, const un_uop *root, un__stage *s
   for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
     const un__named_pass *p = &passes[i];
     if (strcmp(p->name, name) != 0) continue;
-    if (p->from != *stage) {
-      un__fail(un__graph_err(ws), UN_ERR_INVALID_ARG, "%s: expected a graph at stage %s, it is at stage %s", name,
-               un__stage_name(p->from), un__stage_name(*stage));
-      return NULL;
-    }
+    if (!takes_stage(ws, name, p->from, *stage)) return NULL;
     *stage = p->to;
     return p->run(ws, root, env);
+  }
+  const un__codegen_pass *step = lowering_step(name);
+  if (step) {
+    if (!takes_stage(ws, name, UN__STAGE_KERNEL, *stage)) return NULL;
+    if (step == &un__codegen_passes[un__codegen_npasses - 1]) *stage = UN__STAGE_LINEAR;
+    return step->fn(ws, root, env->target, env->licences);
   }
   const un__pass *rules = rule_pass(name);
   if (rules) return un__graph_rewrite(ws, root, rules, &(un__rw_options){.licences = env->licences});

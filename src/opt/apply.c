@@ -1,5 +1,6 @@
 /* apply.c - takes the steps of a plan: each is one simultaneous substitution of a range, and the rules of split.pat. */
 #include "legal.h"
+#include "pack.h"
 #include "split.h"
 
 extern const un__pass un__pass_opt_split;
@@ -67,6 +68,14 @@ static void split_inner(un__graph *g, un__split *s, const un__opt_step *step, in
   if (s->clamp) s->value = un__binary(g, UN__OP_MIN, s->value, un__binary(g, UN__OP_SUB, n, un__idx(g, 1)));
 }
 
+static const un_uop *stage_operand(un__graph *g, const un_uop *kernel, const un__opt_step *step,
+                                   const un__opt_kernel *k, const un__target *t) {
+  un__opt_pack p;
+  const char *why = un__opt_pack_of(k, (uint32_t)un__opt_axis_by_id(k, step->range_id), t, &p);
+  if (why) un__opt_refuse(step, why, un__graph_err(g));
+  return why ? NULL : un__opt_pack_apply(g, kernel, k, &p);
+}
+
 static const un_uop *take_step(un__graph *g, const un_uop *kernel, const un__opt_step *step, const un__opt_kernel *k) {
   const un__opt_axis *a = &k->axis[un__opt_axis_by_id(k, step->range_id)];
   un__split s = {.range = a->range, .place = step->axis == UN__AXIS_THREAD ? UN__SPLIT_FIRST : UN__SPLIT_BESIDE};
@@ -131,7 +140,11 @@ const un_uop *un__opt_apply(un__graph *ws, const un_uop *kernel, const un__opt_p
     if (un__opt_kernel_of(&k, kernel, t, un__graph_err(ws)) != UN_OK) return NULL;
     const char *why = un__opt_illegal(&k, &plan->step[i], t, licences);
     if (why) un__opt_refuse(&plan->step[i], why, un__graph_err(ws));
-    kernel = why ? NULL : take_step(ws, kernel, &plan->step[i], &k);
+    bool stage = plan->step[i].axis == UN__AXIS_LOCAL;
+    if (why)
+      kernel = NULL;
+    else
+      kernel = stage ? stage_operand(ws, kernel, &plan->step[i], &k, t) : take_step(ws, kernel, &plan->step[i], &k);
     un__opt_kernel_finish(&k);
   }
   /* New ids may change the order of operands and with it the order of visits, but settle at once or nearly so. */

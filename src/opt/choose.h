@@ -17,6 +17,7 @@ typedef enum un__opt_move {
 /* Decisions about one axis; 0: none. The range becomes chunks x rest x tile x copies x lanes. */
 typedef struct un__opt_pick {
   int64_t lanes, copies, tile, chunks;
+  bool stage; /* an operand is staged for each value of the rest */
 } un__opt_pick;
 
 typedef struct un__opt_choice {
@@ -52,5 +53,6 @@ void un__opt_pick_chains(un__opt_choice *c);
 void un__opt_pick_wide(un__opt_choice *c);
 void un__opt_pick_tiles(un__opt_choice *c);
 void un__opt_pick_threads(un__opt_choice *c);
+void un__opt_pick_stage(un__opt_choice *c);
 
 #endif

@@ -16,6 +16,7 @@ static const strategy strategies[] = {
     {"wide", un__opt_pick_wide},       /* several vectors an iteration where there is nothing to reuse */
     {"tiles", un__opt_pick_tiles},     /* cache tiles: transposes by lines, matrix products by panels */
     {"threads", un__opt_pick_threads}, /* tasks for the thread pool */
+    {"stage", un__opt_pick_stage},     /* strided operands copied into scratch in the order they are read */
 };
 
 void un__opt_say(un__opt_choice *c, const char *fmt, ...) {
@@ -98,6 +99,8 @@ static void write_plan(un__opt_choice *c, un__opt_plan *plan) {
     if (c->pick[i].tile > 1) add_step(&w, c->k->axis[i].id, UN__AXIS_LOOP, c->pick[i].tile, true);
   for (uint32_t i = 0; i < c->k->naxes; i++)
     if (c->pick[i].chunks > 1) add_step(&w, c->k->axis[i].id, UN__AXIS_THREAD, c->pick[i].chunks, false);
+  for (uint32_t i = 0; i < c->k->naxes; i++)
+    if (c->pick[i].stage) add_step(&w, c->k->axis[i].id, UN__AXIS_LOCAL, 0, true);
 }
 
 un_status un__opt_heuristic(const un_uop *kernel, const un__target *t, uint32_t licences, un__opt_plan *out,

@@ -1,6 +1,8 @@
 /* legal.c - whether one step may be taken on a kernel. Each check looks at one thing and names what is wrong. */
 #include "legal.h"
 
+#include "pack.h"
+
 enum { MAX_PART = 256, MAX_COPIES = 1024 };
 
 typedef struct view {
@@ -17,7 +19,7 @@ typedef struct view {
 
 /* Which AxisTypes a part of a range may get, by what the range is. */
 static const uint16_t may_become[UN__AXIS_COUNT] = {
-    [UN__AXIS_LOOP] = TO(LOOP) | TO(THREAD) | TO(UPCAST) | TO(UNROLL),
+    [UN__AXIS_LOOP] = TO(LOOP) | TO(THREAD) | TO(UPCAST) | TO(UNROLL) | TO(LOCAL),
     [UN__AXIS_UPCAST] = TO(UPCAST),
     [UN__AXIS_REDUCE] = TO(REDUCE) | TO(UNROLL),
     [UN__AXIS_UNROLL] = TO(UNROLL),
@@ -43,6 +45,7 @@ static const char *check_side(const view *v) {
 static const char *check_factor(const view *v) {
   const un__opt_step *s = v->step;
   const un__opt_axis *a = v->axis;
+  if (s->axis == UN__AXIS_LOCAL) return s->factor ? "operands are staged for the whole range" : NULL;
   if (s->factor == 0) {
     if (s->axis == a->type) return "the range has that AxisType already";
     if (s->axis == UN__AXIS_THREAD) return a->known ? NULL : "the number of tasks must be constant";
@@ -154,9 +157,15 @@ static const char *check_lengths(const view *v) {
   return NULL;
 }
 
+static const char *check_pack(const view *v) {
+  un__opt_pack p;
+  return v->step->axis == UN__AXIS_LOCAL ? un__opt_pack_of(v->k, (uint32_t)(v->axis - v->k->axis), v->target, &p)
+                                         : NULL;
+}
+
 static const char *(*const checks[])(const view *) = {
-    check_axis,   check_side,  check_factor, check_copies,  check_order,
-    check_stores, check_nests, check_prefix, check_lengths, check_threads,
+    check_axis,  check_side,   check_factor,  check_copies,  check_order, check_stores,
+    check_nests, check_prefix, check_lengths, check_threads, check_pack,
 };
 
 const char *un__opt_illegal(const un__opt_kernel *k, const un__opt_step *s, const un__target *t, uint32_t licences) {

@@ -7,7 +7,7 @@
 
 /* One choice: split range `range_id` so that the new range of `factor` values has AxisType `axis`; inner: it is the
  * inner part (r = outer * factor + new), else the outer part. Ceiling splits gate. factor 0: the whole range changes
- * its AxisType. */
+ * its AxisType; LOCAL with factor 0 keeps the range and stages an operand in scratch for each of its values. */
 typedef struct un__opt_step { int64_t range_id; un__axis axis; int64_t factor; bool inner; } un__opt_step;
 
 enum { UN__OPT_MAX_STEPS = 16 };

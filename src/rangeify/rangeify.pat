@@ -47,6 +47,17 @@ ruleset collapse {
     test(nnan ninf nsz) MUL(CAST<f32>(c:bool), v:f32) -> WHERE(c, v, 0.0:f32)
 }
 
+/// A clamp of data is done in its own dtype: there its bounds are known, while an index from i64 or u64 has none.
+ruleset data_bounds order nodes(*) {
+  @proof(fuzz)
+  rule max_of_data: MAX[CAST(y:int):index, #c] if holds(dtype(y), c, c) => CAST(MAX(y, #c)):index
+    test MAX(CAST<index>(v:i64), 0) -> CAST<index>(MAX(v, 0))
+    test MAX(CAST<index>(v:i8), 300) -> nomatch
+  @proof(fuzz)
+  rule min_of_data: MIN[CAST(y:int):index, #c] if holds(dtype(y), c, c) => CAST(MIN(y, #c)):index
+    test MIN(CAST<index>(v:u64), 9) -> CAST<index>(MIN(v, 9))
+}
+
 /// The element of a leaf that is computed in place is its expression.
 ruleset stages ctx un__rf_memory {
   @proof(trusted "placement")
@@ -69,7 +80,7 @@ stage stages_in_place { use stages walk pre fuel 256 }
 stage push_memory { use memory walk pre fuel 256 }
 /// What is run after every step: validity to the indices, smaller loops, everything that simplify knows.
 stage rangeify_clean {
-  use valid_used, collapse, gated_loads, fold, bounds, arith, where_fold, casts, divmod, recombine, compare, valid, reduce
+  use valid_used, collapse, gated_loads, data_bounds, fold, bounds, arith, where_fold, casts, divmod, recombine, compare, valid, reduce
   walk post
   fuel 64
 }

@@ -1,6 +1,7 @@
 /* names.c - stages, ops, dtypes, axes and NAME attributes to text and back. */
 #include "text_parts.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const struct { un__stage stage; const char *name; } stages[] = {
@@ -42,11 +43,18 @@ static const struct { un__space space; const char *prefix; } spaces[] = {
   {UN__SPACE_LOCAL, "ptr.local."}, {UN__SPACE_REG, "ptr.reg."}, {UN__SPACE_GLOBAL, "ptr."},
 };
 
-void un__print_dtype(un__strbuf *out, un__dtype d) {
+const char *un__dtype_text(un__dtype d, char out[UN__DTYPE_TEXT]) {
+  const char *prefix = "", *name = (d & 0xff) < UN_DTYPE_COUNT ? un__dt_info(d)->name : "?";
   for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
-    if (spaces[i].space == un__dt_space(d)) un__sb_puts(out, spaces[i].prefix);
-  un__sb_puts(out, (d & 0xff) < UN_DTYPE_COUNT ? un__dt_info(d)->name : "?");
-  if (un__dt_lanes(d) != 1) un__sb_printf(out, "x%u", un__dt_lanes(d));
+    if (spaces[i].space == un__dt_space(d)) prefix = spaces[i].prefix;
+  if (un__dt_lanes(d) == 1) snprintf(out, UN__DTYPE_TEXT, "%s%s", prefix, name);
+  else snprintf(out, UN__DTYPE_TEXT, "%s%sx%u", prefix, name, un__dt_lanes(d));
+  return out;
+}
+
+void un__print_dtype(un__strbuf *out, un__dtype d) {
+  char text[UN__DTYPE_TEXT];
+  un__sb_puts(out, un__dtype_text(d, text));
 }
 
 /* Lanes are 2 to 65535 without leading zeros, so that each dtype has one text. */

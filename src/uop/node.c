@@ -1,9 +1,11 @@
 /* node.c - interning: the one constructor and the small builders on top of it. */
 #include "store.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "eval.h"
+#include "text.h"
 
 /* What a node is before it is one. */
 typedef struct draft {
@@ -95,9 +97,9 @@ static bool check_elementwise(un__graph *g, const draft *d) {
     return reject(g, d, UN_ERR_DTYPE, "the condition must be bool, with as many lanes as the values");
   for (uint32_t i = first + 1; i < d->nsrc; i++)
     if (d->src[i]->dtype != want) {
-      un__fail(g->err, UN_ERR_DTYPE, "%s: operands must have one dtype; operand %u is %s x%u, operand %u is %s x%u",
-               un__op_table[d->op].text, first, un__dt_info(want)->name, un__dt_lanes(want), i,
-               un__dt_info(d->src[i]->dtype)->name, un__dt_lanes(d->src[i]->dtype));
+      char a[UN__DTYPE_TEXT], b[UN__DTYPE_TEXT];
+      un__fail(g->err, UN_ERR_DTYPE, "%s: operands must have one dtype; operand %u is %s, operand %u is %s",
+               un__op_table[d->op].text, first, un__dtype_text(want, a), i, un__dtype_text(d->src[i]->dtype, b));
       return false;
     }
   return true;
@@ -122,8 +124,9 @@ static bool check_operand_classes(un__graph *g, const draft *d) {
   uint32_t n = d->op == UN__OP_REDUCE || d->op == UN__OP_STORE ? 1 : d->nsrc;
   for (uint32_t i = 0; i < n; i++)
     if (!strchr(allowed, class_letter(d->src[i]->dtype))) {
+      char given[UN__DTYPE_TEXT];
       un__fail(g->err, UN_ERR_DTYPE, "%s: operand %u has dtype %s, which it does not take", un__op_table[d->op].text, i,
-               un__dt_info(d->src[i]->dtype)->name);
+               un__dtype_text(d->src[i]->dtype, given));
       return false;
     }
   return true;
@@ -212,14 +215,29 @@ static const un_uop *make(un__graph *g, const draft *d) {
   return discard_shape(g, shape);
 }
 
+static const un_uop *reject_arity(un__graph *g, un__op op, uint32_t nsrc) {
+  if (op <= UN__OP_NONE || op >= UN__OP_COUNT) {
+    un__fail(g->err, UN_ERR_INVALID_ARG, "there is no op %d", (int)op);
+    return NULL;
+  }
+  const un__op_info *info = &un__op_table[op];
+  char most[16] = "";
+  if (info->max_src == UN__N) snprintf(most, sizeof most, " or more");
+  else if (info->max_src != info->min_src) snprintf(most, sizeof most, " to %u", info->max_src);
+  un__fail(g->err, UN_ERR_INVALID_ARG, "%s: takes %u%s sources, given %u", info->text, info->min_src, most, nsrc);
+  return NULL;
+}
+
 const un_uop *un__build(un__graph *g, un__op op, un__dtype dtype, const un_uop *const *src, uint32_t nsrc,
                         const int64_t *attrs, uint32_t nattr) {
   const un__op_info *info = &un__op_table[op];
   for (uint32_t i = 0; i < nsrc; i++)
     if (!src[i]) return NULL;
   draft d = {op, dtype, src, nsrc, attrs, nattr, 0};
-  if (op <= UN__OP_NONE || op >= UN__OP_COUNT || nsrc < info->min_src || nsrc > info->max_src || nattr > UINT8_MAX) {
-    un__fail(g->err, UN_ERR_INVALID_ARG, "%s: wrong number of sources: %u", op < UN__OP_COUNT && op > 0 ? info->text : "?", nsrc);
+  if (op <= UN__OP_NONE || op >= UN__OP_COUNT || nsrc < info->min_src || nsrc > info->max_src)
+    return reject_arity(g, op, nsrc);
+  if (nattr > UINT8_MAX) {
+    reject(g, &d, UN_ERR_INVALID_ARG, "too many attributes");
     return NULL;
   }
   const un_uop *swapped[2];
@@ -230,7 +248,9 @@ const un_uop *un__build(un__graph *g, un__op op, un__dtype dtype, const un_uop *
   }
   un__dtype ruled = ruled_dtype(&d);
   if (dtype && dtype != ruled) {
-    reject(g, &d, UN_ERR_DTYPE, "dtype given differs from what the operands make it");
+    char want[UN__DTYPE_TEXT], given[UN__DTYPE_TEXT];
+    un__fail(g->err, UN_ERR_DTYPE, "%s: the dtype is %s, not %s", info->text, un__dtype_text(ruled, want),
+             un__dtype_text(dtype, given));
     return NULL;
   }
   d.dtype = ruled;

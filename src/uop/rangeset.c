@@ -1,7 +1,10 @@
 /* rangeset.c - the open ranges of a node, as interned sets ordered by range id. Workspaces only. */
 #include "store.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+enum { MANY = 8 };   /* sources from which on one sort is cheaper than unions in turn */
 
 typedef struct set_key { uint32_t n; const un_uop *const *range; } set_key;
 
@@ -54,6 +57,37 @@ static const un__rangeset *set_union(un__graph *g, const un__rangeset *a, const 
   return s;
 }
 
+static int compare_places(const void *a, const void *b) {
+  return compare_ranges(*(const un_uop *const *)a, *(const un_uop *const *)b);
+}
+
+/* The union over many sources, without the sets in between: a SINK of thousands of loops is still linear to make. */
+static const un__rangeset *union_of_many(un__graph *g, const un_uop *n) {
+  size_t total = 0;
+  for (uint32_t i = 0; i < n->nsrc; i++) total += n->src[i]->ranges->n;
+  if (total == 0) return g->store->no_ranges;
+  const un_uop **all = un__alloc(total * sizeof *all);
+  if (!all) {
+    un__fail(g->err, UN_ERR_NOMEM, "no memory for a set of ranges");
+    return NULL;
+  }
+  size_t at = 0;
+  const un__rangeset *last = NULL;      /* neighbours often have the same set */
+  for (uint32_t i = 0; i < n->nsrc; i++) {
+    const un__rangeset *set = n->src[i]->ranges;
+    if (set != last && set->n) memcpy(all + at, set->range, set->n * sizeof *all);
+    if (set != last) at += set->n;
+    last = set;
+  }
+  qsort(all, at, sizeof *all, compare_places);
+  uint32_t distinct = 0;
+  for (size_t i = 0; i < at; i++)
+    if (i == 0 || all[i] != all[i - 1]) all[distinct++] = all[i];
+  const un__rangeset *s = intern_set(g, distinct, all);
+  un__free(all);
+  return s;
+}
+
 static const un__rangeset *set_without(un__graph *g, const un__rangeset *a, const un_uop *range) {
   if (!un__rangeset_has(a, range)) return a;
   const un_uop **rest = un__alloc(a->n * sizeof *rest);
@@ -83,7 +117,8 @@ const un__rangeset *un__infer_ranges(un__graph *g, const un_uop *n) {
   const un__rangeset *s = g->store->no_ranges;
   if (!s && !(s = g->store->no_ranges = intern_set(g, 0, NULL))) return NULL;
   if (un__has_flag(n, UN__F_BODY)) return s;
-  for (uint32_t i = 0; s && i < n->nsrc; i++) s = set_union(g, s, n->src[i]->ranges);
+  if (n->nsrc > MANY) s = union_of_many(g, n);
+  for (uint32_t i = 0; s && n->nsrc <= MANY && i < n->nsrc; i++) s = set_union(g, s, n->src[i]->ranges);
   if (s && un__is(n, UN__OP_RANGE)) {
     const un__rangeset *self = intern_set(g, 1, &n);
     return self ? set_union(g, s, self) : NULL;

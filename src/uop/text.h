@@ -27,6 +27,8 @@ const char *un__stage_name(un__stage s);                    /* "tensor" ... */
 bool un__stage_by_name(const char *name, size_t len, un__stage *out);
 bool un__op_by_name(const char *text, size_t len, un__op *out);       /* lower-case text form */
 bool un__dtype_by_name(const char *text, size_t len, un__dtype *out);
+enum { UN__DTYPE_TEXT = 32 };                               /* room for any dtype's text and its NUL */
+const char *un__dtype_text(un__dtype d, char out[UN__DTYPE_TEXT]);    /* out */
 void un__print_dtype(un__strbuf *out, un__dtype d);
 
 /* ---- trees ---- */

@@ -8,11 +8,12 @@
 
 static bool is_scalar(const un_uop *n) { return un__lanes(n) == 1; }
 
-/* What counts and addresses are made of: index, and after lowering i32 or i64. */
+/* What counts and addresses are made of: index; i32 or i64 in a list and in a kernel on its way there. */
 static bool is_count(const un__verifier *v, const un_uop *n) {
   if (un__dt_is_ptr(n->dtype)) return false;
   un_dtype s = un__dt_scalar(n->dtype);
-  return s == UN_INDEX || (v->stage == UN__STAGE_LINEAR && (s == UN_I32 || s == UN_I64));
+  bool lowered = v->stage == UN__STAGE_KERNEL || v->stage == UN__STAGE_LINEAR;
+  return s == UN_INDEX || (lowered && (s == UN_I32 || s == UN_I64));
 }
 
 static bool is_value(const un_uop *n) {

@@ -222,10 +222,11 @@ static const un_uop *make_where(maker *m, un__op op) {
 }
 
 static const un_uop *make_cast(maker *m, un__op op) {
-  uint32_t a = pick(m, "biuf", true);
+  uint32_t a = pick(m, op == UN__OP_CAST ? "biuf" : "iuf", true);
   if (a == UINT32_MAX) return NULL;
-  un__dtype d = UN__DT(dtypes[rng_below(m->r, DTYPES)]), from = m->tensor[a]->dtype;
-  if (op == UN__OP_BITCAST && (un__dt_info(d)->size != un__dt_info(from)->size || un__dt_is_bool(d) || un__dt_is_bool(from))) return NULL;
+  un__dtype d, from = m->tensor[a]->dtype;
+  do d = UN__DT(dtypes[rng_below(m->r, DTYPES)]);
+  while (op == UN__OP_BITCAST && (un__dt_info(d)->size != un__dt_info(from)->size || un__dt_is_bool(d)));
   /* The bits of a NaN are the backend's choice. */
   if (op == UN__OP_BITCAST && un__dt_is_float(from) && !un__is(m->tensor[a], UN__OP_BUFFER)) return NULL;
   return keep(m, un__uop(m->p->ws, op, d, &m->tensor[a], 1, NULL, 0), exact_fact(d, 1e30));

@@ -387,6 +387,12 @@ Test(api, trees_and_text_of_the_expression) {
   cr_assert_eq(un_print_tree(y, UN_STAGE_TENSOR, f), UN_OK);
   cr_expect_eq((size_t)ftell(f), strlen(tree));
   fclose(f);
+  un_tensor *both[] = {y, un_neg(y), NULL};
+  char *run = un_run_to_text(cx, 2, both, UN_STAGE_KERNEL, UN_FORM_TEXT);
+  cr_assert(run, "%s", un_error(cx));
+  cr_expect(strstr(run, "stage=kernel") && strstr(run, "neg f32"), "%s", run);
+  FAILED(un_run_to_text(cx, 3, both, UN_STAGE_KERNEL, UN_FORM_TEXT), UN_ERR_INVALID_ARG, "tensor 2 is NULL");
+  un_text_free(run);
   un_text_free(tree);
   un_text_free(text);
   un_text_free(NULL);

@@ -305,7 +305,7 @@ static inline int64_t rng_upto(rng *r, int64_t n) { return (int64_t)(rng_next(r)
 static inline un__opt_step k_random_step(const un_uop *kernel, rng *r) {
   static const int64_t factors[] = {0, 2, 3, 4, 5, 8, 16};
   static const un__axis axes[] = {UN__AXIS_LOOP,   UN__AXIS_THREAD, UN__AXIS_UPCAST, UN__AXIS_UPCAST,
-                                  UN__AXIS_UNROLL, UN__AXIS_UNROLL, UN__AXIS_REDUCE};
+                                  UN__AXIS_UNROLL, UN__AXIS_UNROLL, UN__AXIS_REDUCE, UN__AXIS_LOCAL};
   size_t n, ranges = 0;
   const un_uop **order = un__toposort(kernel, &n);
   for (size_t i = 0; i < n; i++) ranges += un__is(order[i], UN__OP_RANGE);
@@ -313,8 +313,8 @@ static inline un__opt_step k_random_step(const un_uop *kernel, rng *r) {
   for (size_t i = 0; i < n; i++)
     if (un__is(order[i], UN__OP_RANGE) && pick-- == 0) id = un__range_id(order[i]);
   un__free(order);
-  un__axis axis = axes[rng_upto(r, 7)];
-  return (un__opt_step){id, axis, factors[rng_upto(r, 7)], axis != UN__AXIS_THREAD};
+  un__axis axis = axes[rng_upto(r, 8)];
+  return (un__opt_step){id, axis, axis == UN__AXIS_LOCAL ? 0 : factors[rng_upto(r, 7)], axis != UN__AXIS_THREAD};
 }
 
 typedef struct data {

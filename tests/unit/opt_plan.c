@@ -177,7 +177,8 @@ Test(opt, why_matmul) {
       "reuse: 6 values of range 0 side by side: 1 loads shared, 16 vector registers\n"
       "reuse: 2 vectors of range 1 side by side: one broadcast feeds them all\n"
       "tiles: 9 blocks of range 0 inside range 1: its panel of 4194304 bytes is more than half of L2 (524288 bytes)\n"
-      "threads: 8 tasks of range 1: work 4296015872, 2 threads\n");
+      "threads: 8 tasks of range 1: work 4296015872, 2 threads\n"
+      "stage: 1024 x 16 values for each block of range 1: 65536 bytes, read by 54 rows\n");
 }
 
 Test(opt, why_matmul_wide_vectors) {
@@ -189,7 +190,8 @@ Test(opt, why_matmul_wide_vectors) {
       "reuse: 8 values of range 0 side by side: 1 loads shared, 32 vector registers\n"
       "reuse: 2 vectors of range 1 side by side: one broadcast feeds them all\n"
       "tiles: 8 blocks of range 0 inside range 1: its panel of 1048576 bytes is more than half of L2 (1048576 bytes)\n"
-      "threads: 8 tasks of range 0: work 537133056, 4 threads\n");
+      "threads: 8 tasks of range 0: work 537133056, 4 threads\n"
+      "stage: 512 x 32 values for each block of range 1: 65536 bytes, read by 64 rows\n");
 }
 
 Test(opt, why_matmul_of_rows_with_rows) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "codegen/codegen.h"
 #include "engine/passes.h"
 #include "unir.h"
 #include "uop/text.h"
@@ -31,6 +32,8 @@ static int list_passes(void) {
   size_t n;
   const un__named_pass *p = un__named_passes(&n);
   for (size_t i = 0; i < n; i++) printf("%-12s %s\n", p[i].name, p[i].doc);
+  for (size_t i = 0; i < un__codegen_npasses; i++)
+    printf("%-12s lower, step %zu: %s\n", un__codegen_passes[i].name, i + 1, un__codegen_passes[i].doc);
   for (size_t i = 0; un__all_passes[i]; i++) printf("%-12s rules\n", un__all_passes[i]->name);
   return EXIT_OK;
 }

@@ -113,6 +113,17 @@ static const un__rangeset *close_source(un__graph *g, const un__rangeset *s, con
   return s;
 }
 
+/* A CONTRACT holds the values over the ranges whose ids it lists (pairs id, n): it depends on them no more. */
+static const un__rangeset *close_listed(un__graph *g, const un__rangeset *s, const un_uop *contract) {
+  for (uint32_t k = 0; k < contract->nattr; k += 2)
+    for (uint32_t i = 0; s && i < s->n; i++)
+      if (un__range_id(s->range[i]) == un__attr(contract, k)) {
+        s = set_without(g, s, s->range[i]);
+        break;
+      }
+  return s;
+}
+
 const un__rangeset *un__infer_ranges(un__graph *g, const un_uop *n) {
   const un__rangeset *s = g->store->no_ranges;
   if (!s && !(s = g->store->no_ranges = intern_set(g, 0, NULL))) return NULL;
@@ -123,6 +134,7 @@ const un__rangeset *un__infer_ranges(un__graph *g, const un_uop *n) {
     const un__rangeset *self = intern_set(g, 1, &n);
     return self ? set_union(g, s, self) : NULL;
   }
+  if (s && un__is(n, UN__OP_CONTRACT)) s = close_listed(g, s, n);
   if (closes((un__op)n->op))
     for (uint32_t i = 1; s && i < n->nsrc; i++) s = close_source(g, s, n->src[i]);
   return s;

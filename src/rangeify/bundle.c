@@ -1,7 +1,8 @@
 /* bundle.c - which jobs share a kernel.
  *
- * Jobs are taken in order of dependence. A job's level is one more than that of what it reads, and only jobs of one level
- * are joined: then no path leads from one to the other, whatever else is joined. */
+ * Jobs are taken in order of dependence. A job's level is one more than that of what it reads. Two kinds of job are joined:
+ * those of one level, and one that reads results of a bundle element by element, where they are made, and nothing else of
+ * that level. So a bundle reads only from lower levels, and whatever is joined, no circle comes about. */
 #include "bundle.h"
 
 #include <string.h>
@@ -65,12 +66,55 @@ static bool fits(const bundler *s, const un__rf_bundle *u, const un__rf_job *j) 
   return shares_input(s, u, j) && !reuses(s, first) && !reuses(s, j);
 }
 
+/* Reads its leaf number k exactly where it stores its own value. */
+static bool pointwise(const un__rf_nest *n, uint32_t k) {
+  const un_uop *at = n->use[k].element;
+  if (n->use[k].many || !at || at->src[0]->shape != n->shape) return false;
+  for (uint32_t i = 0; i < n->shape->rank; i++)
+    if (at->src[1 + i] != n->index[i]) return false;
+  return true;
+}
+
+static uint32_t member_that_makes(const bundler *s, const un__rf_bundle *u, uint32_t position) {
+  uint32_t k = 0;
+  while (s->jobs->at[u->job[k]].root != position) k++;
+  return k;
+}
+
+/* The job can be computed in the loops of a bundle whose results it reads. What only it reads was made a tensor of its own
+ * on purpose. */
+static bool follows(const bundler *s, uint32_t number, const un__rf_job *j) {
+  const un__rf_bundle *u = &s->out->at[number];
+  const un__rf_job *first = &s->jobs->at[u->job[0]];
+  if (first->nest->shape != j->nest->shape || u->n == UN__RF_MAX_STORES || j->nest->crossed) return false;
+  if (s->plan->fact[first->root].device != s->plan->fact[j->root].device) return false;
+  if (u->leaves.n + j->leaves.n > UN__RF_KERNEL_LEAVES || first->nest->crossed) return false;
+  for (uint32_t k = 0; k < j->leaves.n; k++) {
+    uint32_t maker = s->maker[j->leaves.at[k]];
+    if (maker == UN__RF_NONE || !j->nest->use[k].element) continue;
+    if (maker != number && s->out->at[maker].level >= u->level) return false;
+    if (maker != number) continue;
+    const un__rf_job *made_by = &s->jobs->at[u->job[member_that_makes(s, u, j->leaves.at[k])]];
+    if (!made_by->kept || !pointwise(j->nest, k)) return false;
+  }
+  for (uint32_t i = 0; i < j->nest->nsets; i++) {
+    bool known = false;
+    for (uint32_t k = 0; k < first->nest->nsets; k++) known |= first->nest->set[k] == j->nest->set[i];
+    if (!known) return false;
+  }
+  return !j->nest->nsets || (!reuses(s, first) && !reuses(s, j));
+}
+
 static un_status join(bundler *s, uint32_t number, uint32_t job) {
   un__rf_bundle *u = &s->out->at[number];
   const un__rf_job *j = &s->jobs->at[job];
   uint32_t *map = un__arena_alloc(s->b->arena, (j->leaves.n + 1) * sizeof *map);
   if (!map) return no_memory(s);
   for (size_t k = 0; k < j->leaves.n; k++) {
+    if (s->maker[j->leaves.at[k]] == number) {
+      map[k] = UN__RF_RESULT | member_that_makes(s, u, j->leaves.at[k]);
+      continue;
+    }
     map[k] = leaf_number(&u->leaves, j->leaves.at[k]);
     if (map[k] == u->leaves.n && !un__vec_push(&u->leaves, j->leaves.at[k])) return no_memory(s);
   }
@@ -92,6 +136,10 @@ static uint32_t level_of(const bundler *s, const un__rf_job *j) {
 static un_status place(bundler *s, uint32_t job) {
   const un__rf_job *j = &s->jobs->at[job];
   uint32_t level = level_of(s, j), at = s->newest[level];
+  for (size_t k = 0; level && k < j->leaves.n; k++) {
+    uint32_t maker = s->maker[j->leaves.at[k]];
+    if (maker != UN__RF_NONE && s->out->at[maker].level == level - 1 && follows(s, maker, j)) return join(s, maker, job);
+  }
   for (int seen = 0; at != UN__RF_NONE && seen < LOOK_BACK; seen++, at = s->out->at[at].next)
     if (fits(s, &s->out->at[at], j)) return join(s, at, job);
   un__rf_bundle fresh = {.level = level, .next = s->newest[level]};

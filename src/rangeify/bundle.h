@@ -1,4 +1,5 @@
-/* bundle.h - kernels with several results: jobs over the same loops that read the same tensor become one. */
+/* bundle.h - kernels with several results: jobs over the same loops that read the same tensor become one, and jobs that
+ * use each other's results element by element. */
 #ifndef UN_RANGEIFY_BUNDLE_H
 #define UN_RANGEIFY_BUNDLE_H
 

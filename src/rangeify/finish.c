@@ -20,6 +20,11 @@ static const un_uop *whole_value(un__rf_drafts *d, const un__rf_nest *n) {
   return x ? un__rf_clean(d->b, x) : NULL;
 }
 
+static uint32_t kernel_number(const un__rf_drafts *d, const un__rf_member *m, const un_uop *leaf) {
+  uint32_t number = m->map[un__attr(leaf, 0)];
+  return number & UN__RF_RESULT ? d->nleaf + (number & ~UN__RF_RESULT) : number;
+}
+
 /* `x` with the kernel's leaf numbers, and with reduced ranges of its own. */
 static const un_uop *renumber(un__rf_drafts *d, const un_uop *x, const un__rf_member *m) {
   un__graph *g = d->b->g;
@@ -30,7 +35,7 @@ static const un_uop *renumber(un__rf_drafts *d, const un_uop *x, const un__rf_me
   for (size_t i = 0; ok && i < n; i++) {
     const un_uop *at = order[i], *now = at;
     if (at->op == UN__OP_BUFFER)
-      now = un__uop(g, UN__OP_BUFFER, at->dtype, at->src, at->nsrc, (int64_t[]){m->map[un__attr(at, 0)], 0}, 2);
+      now = un__uop(g, UN__OP_BUFFER, at->dtype, at->src, at->nsrc, (int64_t[]){kernel_number(d, m, at), 0}, 2);
     if (at->op == UN__OP_RANGE && un__range_axis(at) == UN__AXIS_REDUCE)
       now = un__range(g, at->src[0], UN__AXIS_REDUCE, un__range_id(at) + d->next_range);
     if (now != at) ok = un__vec_push(&from, at) && un__vec_push(&to, now);
@@ -43,6 +48,24 @@ static const un_uop *renumber(un__rf_drafts *d, const un_uop *x, const un__rf_me
   return ok ? x : NULL;
 }
 
+/* `x` with the values of earlier members in place of their elements, which are read where they are made. */
+static const un_uop *with_results(un__rf_drafts *d, const un_uop *x, const un__rf_member *m, const un__rf_draft *t,
+                                  const un_uop *const *value) {
+  un__graph *g = d->b->g;
+  const un__rf_nest *n = m->nest;
+  const un_uop *from[UN__RF_MAX_STORES], *to[UN__RF_MAX_STORES], *src[UN__MAX_RANK + 1];
+  uint32_t count = 0;
+  memcpy(src + 1, n->index, n->shape->rank * sizeof *src);
+  for (uint32_t k = 0; k < n->nuse; k++) {
+    if (!(m->map[k] & UN__RF_RESULT) || !n->use[k].element) continue;
+    uint32_t made_by = m->map[k] & ~UN__RF_RESULT;
+    src[0] = t->result[made_by];
+    from[count] = un__uop(g, UN__OP_INDEX, src[0]->dtype, src, n->shape->rank + 1, NULL, 0);
+    to[count++] = value[made_by];
+  }
+  return count ? un__rf_clean(d->b, un__substitute(g, x, from, to, count)) : x;
+}
+
 /* The draft that stores the nests' own values. Its results' numbers come after the last leaf's. */
 static un_status first_draft(un__rf_drafts *d, const un__rf_member *m, uint32_t n) {
   un__graph *g = d->b->g;
@@ -53,6 +76,7 @@ static un_status first_draft(un__rf_drafts *d, const un__rf_member *m, uint32_t 
     const un__rf_nest *nest = m[k].nest;
     value[k] = whole_value(d, nest);
     if (value[k] && n > 1) value[k] = renumber(d, value[k], &m[k]);
+    if (value[k] && n > 1) value[k] = with_results(d, value[k], &m[k], &t, value);
     if (!value[k]) return un__graph_status(g);
     d->next_range += nest->next_range;
     t.result[k] = un__uop(g, UN__OP_BUFFER, value[k]->dtype, nest->shape->dim, nest->shape->rank,
@@ -165,7 +189,7 @@ static bool same_members(const un__rf_finished *f, const un__rf_member *m, uint3
 }
 
 static un__rf_kernels *make_all(un__rf_builder *b, const un__rf_member *m, uint32_t n, uint32_t nleaf) {
-  un__rf_drafts d = {.b = b, .next_number = nleaf};
+  un__rf_drafts d = {.b = b, .nleaf = nleaf, .next_number = nleaf};
   un__rf_kernels *out = un__arena_alloc(b->arena, sizeof *out);
   un_status st = out ? first_draft(&d, m, n) : no_memory(&d);
   if (st == UN_OK) {

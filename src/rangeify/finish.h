@@ -36,7 +36,7 @@ typedef struct un__rf_draft {
 typedef struct un__rf_drafts {
   un__rf_builder *b;
   UN__VEC(un__rf_draft) at;                  /* the nest's own first, then what is stored for it, in any order */
-  uint32_t next_number;                      /* for temporaries */
+  uint32_t nleaf, next_number;               /* for results and temporaries */
   int64_t next_range;
 } un__rf_drafts;
 

@@ -85,7 +85,7 @@ static un_status compute_in_place(fuser *f, uint32_t job, uint32_t leaf, uint32_
 static un_status decide(fuser *f, uint32_t root, bool wanted) {
   uint32_t reader = f->reader[root];
   if (!wanted && reader == UN__RF_NONE) return UN_OK;
-  un__rf_job own = {.root = root};
+  un__rf_job own = {.root = root, .kept = wanted || reader == UN__RF_MANY};
   const un_uop *cone = un__rf_cut(&f->cutter, root, &own.leaves);
   own.nest = un__rf_nest_open(f->b, cone, (uint32_t)own.leaves.n);
   if (!own.nest) {

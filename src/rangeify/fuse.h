@@ -7,6 +7,7 @@
 /* One kernel (or several, when finish.c must split it): stores the tensor at `root`. */
 typedef struct un__rf_job {
   uint32_t root;
+  bool kept;                    /* a result, or read by several jobs: its storage is needed whoever computes it */
   un__rf_nest *nest;
   un__rf_positions leaves;      /* positions behind the nest's leaf numbers */
 } un__rf_job;

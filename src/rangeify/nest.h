@@ -39,7 +39,9 @@ typedef struct un__rf_nest {
   struct un__rf_kernels *kernels;       /* finish.h */
 } un__rf_nest;
 
-/* A nest of a kernel, and the kernel's number of each of its leaves. */
+/* A nest of a kernel, and the kernel's number of each of its leaves, or UN__RF_RESULT and the number of an earlier member,
+ * when the leaf is that one's result and is read where it is made. */
+#define UN__RF_RESULT 0x80000000u
 typedef struct un__rf_member { un__rf_nest *nest; const uint32_t *map; } un__rf_member;
 
 /* Kernels of several nests, kept for the next time the same ones come together. */

@@ -3,7 +3,7 @@
 #include "pack.h"
 #include "split.h"
 
-extern const un__pass un__pass_opt_split_gates, un__pass_opt_split;
+extern const un__pass un__pass_opt_split_accesses, un__pass_opt_split;
 
 static const un_uop *idx_add(un__graph *g, const un_uop *a, const un_uop *b) { return un__binary(g, UN__OP_ADD, a, b); }
 
@@ -88,8 +88,8 @@ static const un_uop *take_step(un__graph *g, const un_uop *kernel, const un__opt
     split_outer(g, &s, step, k->next_id);
   if (!s.part || !s.value) return NULL;
   un__rw_options opt = {.ctx = &s};
-  if (s.inside) kernel = un__graph_rewrite(g, kernel, &un__pass_opt_split_gates, &opt);
-  kernel = un__graph_rewrite(g, kernel, &un__pass_opt_split, &opt);
+  kernel = un__graph_rewrite(g, kernel, &un__pass_opt_split_accesses, &opt);
+  if (kernel) kernel = un__graph_rewrite(g, kernel, &un__pass_opt_split, &opt);
   return kernel ? un__substitute(g, kernel, &s.range, &s.value, 1) : NULL;
 }
 

@@ -43,6 +43,10 @@ static inline int64_t un__opt_ceil(int64_t n, int64_t k) { return n / k + (n % k
 int64_t un__opt_lanes(const un__opt_choice *c, uint32_t axis);
 /* Iterations left of an axis after lanes and copies. */
 int64_t un__opt_blocks(const un__opt_choice *c, uint32_t axis);
+/* Whether a part of the axis may become the innermost loop of its nest: nothing is reduced between its loops. */
+bool un__opt_loops_outside(const un__opt_choice *c, const un__opt_scope *s, uint32_t axis);
+/* Bytes that one pass over the inner loops of a matmul-like nest reads: what moves along `axis` and the reductions. */
+uint64_t un__opt_panel_bytes(const un__opt_choice *c, uint32_t axis);
 /* The largest f in [want / 2, want] that divides n; else want, or n when smaller. */
 int64_t un__opt_fit(int64_t n, bool known, int64_t want);
 

@@ -14,9 +14,9 @@ static const strategy strategies[] = {
     {"reuse", un__opt_pick_reuse},     /* outputs that share operands stand side by side in registers */
     {"chains", un__opt_pick_chains},   /* several accumulators of one reduction, so that none waits for the other */
     {"wide", un__opt_pick_wide},       /* several vectors an iteration where there is nothing to reuse */
+    {"stage", un__opt_pick_stage},     /* strided operands copied into scratch in the order they are read */
     {"tiles", un__opt_pick_tiles},     /* cache tiles: transposes by lines, matrix products by panels */
     {"threads", un__opt_pick_threads}, /* tasks for the thread pool */
-    {"stage", un__opt_pick_stage},     /* strided operands copied into scratch in the order they are read */
 };
 
 void un__opt_say(un__opt_choice *c, const char *fmt, ...) {

@@ -1,5 +1,6 @@
 // split.pat - what else changes when a range becomes an expression over its parts. The substitution itself is the
-// engine's (un__substitute); these rules run once over the kernel before it. split.h says what the words mean.
+// engine's (un__substitute); these rules run once over the kernel before it, accesses first: while reductions still close
+// the range, what lies outside of them does not depend on it. split.h says what the words mean.
 c_include "opt/split.h"
 
 extern pred split_pads(x: node)
@@ -8,10 +9,10 @@ extern pred split_closes(r: nodes)
 extern pred split_closes_padded(r: nodes)
 extern fn   split_inside(x: node): node
 extern fn   split_loops(r: nodes): nodes
+extern fn   split_moved(x: node): node
 extern fn   split_identity(x: node, op: int): node
 
-/// Gates come before loops change: afterwards a REDUCE no longer names the old range, which then seems open outside it.
-ruleset split_gates ctx un__split {
+ruleset split_accesses ctx un__split {
   /// An access that moves along a padded range happens only inside the old domain.
   @proof(fuzz)
   rule gate_access: INDEX(p, i) if split_pads(i) => INDEX(p, i, split_inside(i))
@@ -28,7 +29,6 @@ ruleset split_gates ctx un__split {
   @proof(fuzz)
   rule gate_guarded_store: STORE(INDEX(p, i, g:bool), v) if split_overruns(i)
     => STORE(INDEX(p, i, AND(g, split_inside(i))), v)
-
 }
 
 ruleset split ctx un__split {
@@ -36,15 +36,16 @@ ruleset split ctx un__split {
   @proof(fuzz)
   rule split_end: END(t, *r) if split_closes(r) => END(t, *split_loops(r))
 
-  /// Padding takes part in a reduction as its neutral element.
+  /// Padding takes part in a reduction as its neutral element. The old range is replaced inside at once: left there, it
+  /// would be open around a reduction that no longer closes it, and gates outside would seem to depend on it.
   @proof(fuzz)
   rule split_padded_reduce: REDUCE<op>(x, *r) if split_closes_padded(r)
-    => REDUCE<op>(WHERE(split_inside(x), x, split_identity(x, op)), *split_loops(r))
+    => REDUCE<op>(WHERE(split_inside(x), split_moved(x), split_identity(x, op)), *split_loops(r))
 
   /// A reduction over the range is one over its parts.
   @proof(fuzz)
-  rule split_reduce: REDUCE<op>(x, *r) if split_closes(r) => REDUCE<op>(x, *split_loops(r))
+  rule split_reduce: REDUCE<op>(x, *r) if split_closes(r) => REDUCE<op>(split_moved(x), *split_loops(r))
 }
 
-stage opt_split_gates { use split_gates walk once fuel 4 }
+stage opt_split_accesses { use split_accesses walk once fuel 4 }
 stage opt_split { use split walk once fuel 4 }

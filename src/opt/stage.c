@@ -22,28 +22,43 @@ static bool reads_panel(const un__opt_choice *c, uint32_t value, uint32_t row, u
   return un__opt_pack_plain(c->k, v->node);
 }
 
-static void stage_nest(un__opt_choice *c, const un__opt_scope *s) {
-  if (s->n < 2) return;
-  uint32_t row = s->order[s->n - 2], column = s->order[s->n - 1];
-  un__opt_pick *p = &c->pick[column];
-  int64_t width = p->lanes * (p->copies ? p->copies : 1), rows = c->pick[row].tile * c->pick[row].copies;
-  int64_t blocks = un__opt_blocks(c, column);
-  if (p->lanes < 2 || p->tile || rows < MIN_ROWS || un__opt_ceil(blocks, p->chunks ? p->chunks : 1) < 2) return;
+/* The load to stage, for panels of `width` columns; -1: none. */
+static int64_t panel_load(const un__opt_choice *c, uint32_t row, uint32_t column, int64_t width, uint64_t *depth) {
   for (uint32_t i = 0; i < c->k->nvalues; i++) {
     if (!reads_panel(c, i, row, column)) continue;
     const un__opt_value *v = &c->k->value[i];
-    uint64_t depth = un__opt_trips(c->k, v->moves & c->k->scope[v->scope].axes);
-    uint64_t bytes = un__opt_sat_mul(un__opt_sat_mul(depth, (uint64_t)width), un__dt_info(v->node->dtype)->size);
-    if (bytes > c->t->l2_bytes / 4) continue;
-    p->stage = true;
-    un__opt_say(c, "%llu x %lld values for each block of range %lld: %llu bytes, read by %lld rows",
-                (unsigned long long)depth, (long long)width, (long long)c->k->axis[column].id,
-                (unsigned long long)bytes, (long long)rows);
-    return;
+    *depth = un__opt_trips(c->k, v->moves & c->k->scope[v->scope].axes);
+    uint64_t bytes = un__opt_sat_mul(un__opt_sat_mul(*depth, (uint64_t)width), un__dt_info(v->node->dtype)->size);
+    if (bytes <= c->t->l2_bytes / 4) return i;
   }
+  return -1;
+}
+
+/* Blocks of rows that run inside a column block: all, when the columns are enough for the threads; else a share. */
+static int64_t rows_inside(const un__opt_choice *c, uint32_t row, uint32_t column) {
+  int64_t threads = c->t->threads ? c->t->threads : 1, blocks = un__opt_blocks(c, row);
+  return un__opt_blocks(c, column) >= 4 * threads ? blocks : blocks / (2 * threads);
+}
+
+static void stage_nest(un__opt_choice *c, const un__opt_scope *s) {
+  if (s->n < 2) return;
+  uint32_t row = s->order[s->n - 2], column = s->order[s->n - 1];
+  un__opt_pick *p = &c->pick[column], *r = &c->pick[row];
+  int64_t width = p->lanes * (p->copies ? p->copies : 1), inside = rows_inside(c, row, column);
+  if (p->lanes < 2 || !r->copies || inside < 2 || inside * r->copies < MIN_ROWS || un__opt_blocks(c, column) < 2)
+    return;
+  uint64_t depth, bytes = un__opt_panel_bytes(c, column);
+  if (bytes <= 2 * (uint64_t)c->t->l1_bytes) return; /* it stays near as it is */
+  if (!un__opt_loops_outside(c, s, row) || panel_load(c, row, column, width, &depth) < 0) return;
+  r->tile = inside;
+  p->stage = true;
+  un__opt_say(c, "%llu x %lld values for each block of range %lld, read by %lld rows of range %lld inside it",
+              (unsigned long long)depth, (long long)width, (long long)c->k->axis[column].id,
+              (long long)(inside * r->copies), (long long)c->k->axis[row].id);
 }
 
 void un__opt_pick_stage(un__opt_choice *c) {
+  if (c->max_lanes < 2) return;
   for (uint32_t i = 0; i < c->k->nscopes; i++)
     if (!c->k->scope[i].reduce) stage_nest(c, &c->k->scope[i]);
 }

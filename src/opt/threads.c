@@ -60,8 +60,9 @@ static bool leaves_outside(const un__opt_choice *c, const un__opt_scope *nest, u
 
 /* The time of the longest thread, in scalar operations: work outside the axis is done by every task again. */
 static split split_of(const un__opt_choice *c, uint32_t axis, uint64_t all) {
-  int64_t threads = c->t->threads;
-  split s = {(int32_t)axis, tasks_of(iterations(c, axis), threads * TASKS_PER_THREAD), all};
+  int64_t threads = c->t->threads, n = iterations(c, axis), want = threads * TASKS_PER_THREAD;
+  if (c->pick[axis].stage && want > n / 2) want = n / 2; /* the loop that stages stays */
+  split s = {(int32_t)axis, want < 2 ? 1 : tasks_of(n, want), all};
   if (s.tasks < 2) return s;
   uint64_t inside = work_inside(c, BIT(axis)), rounds = (uint64_t)un__opt_ceil(s.tasks, threads);
   s.time = un__opt_sat_add(inside / (uint64_t)s.tasks * rounds, un__opt_sat_mul(all - inside, rounds));

@@ -203,7 +203,7 @@ static int32_t crossing_axis(const un__opt_choice *c, const un__opt_scope *s, in
   return -1;
 }
 
-static bool outermost_loops_only(const un__opt_choice *c, const un__opt_scope *s, uint32_t axis) {
+bool un__opt_loops_outside(const un__opt_choice *c, const un__opt_scope *s, uint32_t axis) {
   for (uint32_t i = 0; i < c->k->nscopes; i++)
     if (c->k->scope[i].outer & BIT(axis) && (c->k->scope[i].outer & s->axes) != s->axes) return false;
   return true;
@@ -213,16 +213,15 @@ static void tile_lines(un__opt_choice *c, uint32_t scope) {
   const un__opt_scope *s = &c->k->scope[scope];
   int32_t axis = crossing_axis(c, s, (int32_t)scope, c->lane[scope]);
   int64_t want = c->t->cache_line / c->k->width;
-  if (axis < 0 || want < 2 || un__opt_blocks(c, (uint32_t)axis) < 2 * want ||
-      !outermost_loops_only(c, s, (uint32_t)axis))
+  if (axis < 0 || c->pick[axis].tile || want < 2 || un__opt_blocks(c, (uint32_t)axis) < 2 * want ||
+      !un__opt_loops_outside(c, s, (uint32_t)axis))
     return;
   c->pick[axis].tile = want;
   un__opt_say(c, "%lld values of range %lld inside: a cache line of %u bytes is used whole while it is there",
               (long long)want, (long long)c->k->axis[axis].id, c->t->cache_line);
 }
 
-/* Bytes that one pass over the inner loops of a matmul-like nest reads: what moves along `axis` and the reductions. */
-static uint64_t panel_bytes(const un__opt_choice *c, uint32_t axis) {
+uint64_t un__opt_panel_bytes(const un__opt_choice *c, uint32_t axis) {
   uint64_t sum = 0;
   for (uint32_t i = 0; i < c->k->nvalues; i++) {
     const un__opt_value *v = &c->k->value[i];
@@ -239,8 +238,8 @@ static void tile_panels(un__opt_choice *c, uint32_t scope) {
   if (s->n < 2) return;
   uint32_t row = s->order[s->n - 2], column = s->order[s->n - 1];
   const un__opt_pick *p = &c->pick[row];
-  if (!p->copies || !c->pick[column].copies || !outermost_loops_only(c, s, row)) return;
-  uint64_t again = panel_bytes(c, column), rows = panel_bytes(c, row), cache = c->t->l2_bytes / 2;
+  if (p->tile || !p->copies || !c->pick[column].copies || !un__opt_loops_outside(c, s, row)) return;
+  uint64_t again = un__opt_panel_bytes(c, column), rows = un__opt_panel_bytes(c, row), cache = c->t->l2_bytes / 2;
   int64_t blocks = un__opt_blocks(c, row);
   if (!cache || again <= cache || blocks < 4) return;
   uint64_t per_block = rows / (uint64_t)blocks + 1;

@@ -169,6 +169,7 @@ static void declaration(un__parser *ps) {
   d->result = UN__K_INT;
   if (!d->is_pred && !ps->bad) {
     un__ps_expect(ps, UN__T_COLON, "before the result of a fn");
+    if (un__ps_word(ps, "attr")) un__ps_fail(ps, "int or ints, not attr, as a result");
     if (!ps->bad) d->result = param_kind(ps);
   }
   if (un__ps_accept(ps, UN__T_ASSIGN)) {

@@ -158,8 +158,9 @@ typedef struct un__decl { /* pred or fn */
   un__kind result;
   un__ex *body;
   const char *smt;
-  int state;    /* of the search for recursion */
-  bool partial; /* may have no value */
+  int state;          /* of the search for recursion */
+  bool partial;       /* may have no value */
+  bool used, written; /* by an emitter */
 } un__decl;
 
 #define UN__PAT_NSZ 8u /* UN__LIC_NSZ */

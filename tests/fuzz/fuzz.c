@@ -110,7 +110,9 @@ static bool fails(const program *p, const un_uop *sink, const settings *s) {
     bench b;
     char why[512];
     un__err err = {0};
-    _exit(un__verify(sink, UN__STAGE_TENSOR, &err, NULL) != UN_OK || !is_gatherable(sink) || !bench_open(&b, s) ? 0 : compare(&q, &b, why, sizeof why) ? 0 : 1);
+    bool sound = un__verify(sink, UN__STAGE_TENSOR, &err, NULL) == UN_OK && is_gatherable(sink) && bench_open(&b, s);
+    /* A program that the reference refuses is not one that a device can fail. */
+    _exit(sound && !compare(&q, &b, why, sizeof why) && strncmp(why, "interp:", 7) != 0);
   }
   int status = 0;
   return child > 0 && waitpid(child, &status, 0) == child && (!WIFEXITED(status) || WEXITSTATUS(status) == 1);

@@ -106,20 +106,22 @@ static void number_lines(const un__strbuf *in, const char *path, un__strbuf *out
 }
 
 void un__emit_source(un__pat *p, const un__emit_options *o, un__strbuf *out) {
-  un__strbuf text = {0};
+  un__strbuf text = {0}, sets = {0};
   banner(p, &text);
   un__sb_puts(&text, "#include \"rewrite/match.h\"\n");
   for (size_t i = 0; i < p->c_includes.n; i++) un__sb_printf(&text, "#include \"%s\"\n", p->c_includes.at[i]);
   un__sb_putc(&text, '\n');
   externs(p, &text);
-  un__emit_decls(p, &text);
   for (size_t i = 0; i < p->sets.n && !p->errors && !p->oom; i++)
-    if (p->sets.at[i]->main_file) ruleset(p, p->sets.at[i], o, &text);
+    if (p->sets.at[i]->main_file) ruleset(p, p->sets.at[i], o, &sets);
+  un__emit_decls(p, &text);
+  un__sb_puts(&text, un__sb_str(&sets));
   for (size_t i = 0; i < p->stages.n; i++)
     if (p->stages.at[i]->main_file) pass(p->stages.at[i], &text);
   number_lines(&text, o->c_path, out);
-  if (text.failed) out->failed = true;
+  if (text.failed || sets.failed) out->failed = true;
   un__sb_finish(&text);
+  un__sb_finish(&sets);
 }
 
 void un__emit_header(un__pat *p, const un__emit_options *o, un__strbuf *out) {

@@ -169,27 +169,39 @@ static void prototype(const un__decl *d, un__strbuf *out) {
   un__sb_putc(out, ')');
 }
 
+static void definition(un__pat *p, un__decl *d, un__strbuf *out) {
+  un__infer in;
+  un__pat_infer_decl(p, d, &in);
+  if (p->errors || p->oom) return;
+  un__strbuf b = {0};
+  un__gen g = {.p = p, .in = &in, .out = &b, .indent = 1};
+  g.fail = d->result == UN__K_NODE    ? "return NULL;"
+           : d->result == UN__K_NODES ? "return (un__span){0};"
+           : d->result == UN__K_INTS  ? "return (un__ints){0};"
+                                      : "return un__m_bad(ok);";
+  const char *value = un__gen_as(&g, d->body, d->result);
+  un__gen_line(&g, "return %s;", value);
+  prototype(d, out);
+  un__sb_printf(out, " {\n%s}\n\n", un__sb_str(&b));
+  un__sb_finish(&b);
+}
+
+/* Those that rules call, and those that these call: writing one may mark others. */
 void un__emit_decls(un__pat *p, un__strbuf *out) {
-  for (size_t i = 0; i < p->decls.n; i++) {
-    if (p->decls.at[i]->is_extern) continue;
-    prototype(p->decls.at[i], out);
-    un__sb_puts(out, ";\n");
+  un__strbuf bodies = {0};
+  for (bool more = true; more && !p->errors && !p->oom;) {
+    more = false;
+    for (size_t i = 0; i < p->decls.n; i++) {
+      un__decl *d = p->decls.at[i];
+      if (d->is_extern || !d->used || d->written) continue;
+      d->written = more = true;
+      prototype(d, out);
+      un__sb_puts(out, ";\n");
+      definition(p, d, &bodies);
+    }
   }
-  for (size_t i = 0; i < p->decls.n && !p->oom; i++) {
-    const un__decl *d = p->decls.at[i];
-    if (d->is_extern) continue;
-    un__infer in;
-    un__pat_infer_decl(p, d, &in);
-    if (p->errors) return;
-    un__strbuf b = {0};
-    un__gen g = {.p = p, .in = &in, .out = &b, .indent = 1};
-    g.fail = d->result == UN__K_NODE    ? "return NULL;"
-             : d->result == UN__K_NODES ? "return (un__span){0};"
-                                        : "return un__m_bad(ok);";
-    const char *value = un__gen_as(&g, d->body, d->result);
-    un__gen_line(&g, "return %s;", value);
-    prototype(d, out);
-    un__sb_printf(out, " {\n%s}\n\n", un__sb_str(&b));
-    un__sb_finish(&b);
-  }
+  un__sb_putc(out, '\n');
+  un__sb_puts(out, un__sb_str(&bodies));
+  if (bodies.failed) out->failed = true;
+  un__sb_finish(&bodies);
 }

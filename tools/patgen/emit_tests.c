@@ -90,7 +90,12 @@ void un__emit_tests(un__pat *p, const un__emit_options *o, un__strbuf *out) {
     if (p->stages.at[i]->main_file)
       un__sb_printf(out, "#define un__pass_%s un__tested_pass_%s\n", p->stages.at[i]->name, p->stages.at[i]->name);
   un__sb_printf(out, "#include \"%s\"\n\n", slash ? slash + 1 : o->c_path);
-  each_test(p, one_test, out);
+  un__strbuf tests = {0};
+  each_test(p, one_test, &tests);
+  un__emit_decls(p, out); /* what only tests call: un__emit_source has written the rest */
+  un__sb_puts(out, un__sb_str(&tests));
+  if (tests.failed) out->failed = true;
+  un__sb_finish(&tests);
   un__sb_puts(out, "static const un__mt_test tests[] = {\n");
   each_test(p, table_row, out);
   un__sb_puts(out, "  {0},\n};\n\nint main(void) { return un__mt_main(tests); }\n");

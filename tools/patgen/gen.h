@@ -21,7 +21,7 @@ const char *un__gen_ints(un__gen *g, const un__ex *e);  /* un__ints */
 const char *un__gen_dtype(un__gen *g, const un__ex *e); /* un__dtype */
 const char *un__gen_as(un__gen *g, const un__ex *e, un__kind k);
 /* ", a, b": the arguments of a call of a declared function. */
-const char *un__gen_args(un__gen *g, const un__decl *d, const un__ex *e);
+const char *un__gen_args(un__gen *g, un__decl *d, const un__ex *e);
 void un__gen_line(un__gen *g, const char *fmt, ...) UN__PRINTF(2, 3);
 const char *un__gen_c_type(un__kind k); /* parameter type of own preds and fns */
 

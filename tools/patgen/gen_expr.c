@@ -37,7 +37,8 @@ const char *un__gen_c_type(un__kind k) {
 
 /* ---- calls ---- */
 
-const char *un__gen_args(un__gen *g, const un__decl *d, const un__ex *e) {
+const char *un__gen_args(un__gen *g, un__decl *d, const un__ex *e) {
+  d->used = true;
   const char *s = "";
   for (size_t i = 0; i < e->args.n && i < d->params.n; i++) {
     un__kind k = d->params.at[i].kind;
@@ -49,7 +50,7 @@ const char *un__gen_args(un__gen *g, const un__decl *d, const un__ex *e) {
   return s;
 }
 
-static const char *call_int(un__gen *g, const un__decl *d, const un__ex *e) {
+static const char *call_int(un__gen *g, un__decl *d, const un__ex *e) {
   const char *args = un__gen_args(g, d, e);
   if (!d->is_extern) return un__pat_fmt(g->p, "%s_%s(rw, ok%s)", d->is_pred ? "p" : "f", d->name, args);
   if (d->is_pred) return un__pat_fmt(g->p, "un__pred_%s(rw%s)", d->name, args);
@@ -176,7 +177,7 @@ const char *un__gen_int(un__gen *g, const un__ex *e) {
   case UN__EX_IN:
     return within(g, e);
   case UN__EX_CALL: {
-    const un__decl *d = un__pat_find_decl(g->p, e->name);
+    un__decl *d = un__pat_find_decl(g->p, e->name);
     if (d) return call_int(g, d, e);
     const un__builtin *b = un__infer_builtin(e->name);
     if (b && !strcmp(b->name, "attr")) return attr_call(g, e);
@@ -199,7 +200,7 @@ static const char *single_dtype(un__gen *g, uint32_t mask) {
 
 const char *un__gen_dtype(un__gen *g, const un__ex *e) {
   const un__builtin *b = e->kind == UN__EX_CALL ? un__infer_builtin(e->name) : NULL;
-  const un__decl *d = e->kind == UN__EX_CALL ? un__pat_find_decl(g->p, e->name) : NULL;
+  un__decl *d = e->kind == UN__EX_CALL ? un__pat_find_decl(g->p, e->name) : NULL;
   if (e->kind == UN__EX_TYPE) return single_dtype(g, e->type->mask);
   if (e->kind == UN__EX_TYVAR) return un__pat_fmt(g->p, "t_%s", e->name);
   if (d) return un__pat_fmt(g->p, d->is_extern ? "un__fn_%s(rw%s)" : "f_%s(rw, ok%s)", d->name, un__gen_args(g, d, e));
@@ -215,7 +216,7 @@ const char *un__gen_dtype(un__gen *g, const un__ex *e) {
 const char *un__gen_span(un__gen *g, const un__ex *e) {
   if (e->kind == UN__EX_SPLICE) return un__gen_span(g, e->args.at[0]);
   if (e->kind != UN__EX_CALL) return own_name(g, e->name);
-  const un__decl *d = un__pat_find_decl(g->p, e->name);
+  un__decl *d = un__pat_find_decl(g->p, e->name);
   const char *t = temp(g, "x");
   const char *call =
       d ? un__pat_fmt(g->p, d->is_extern ? "un__fn_%s(rw%s)" : "f_%s(rw, ok%s)", d->name, un__gen_args(g, d, e))
@@ -227,7 +228,7 @@ const char *un__gen_span(un__gen *g, const un__ex *e) {
 
 const char *un__gen_ints(un__gen *g, const un__ex *e) {
   if (e->kind != UN__EX_CALL) return own_name(g, e->name);
-  const un__decl *d = un__pat_find_decl(g->p, e->name);
+  un__decl *d = un__pat_find_decl(g->p, e->name);
   const char *t = temp(g, "i");
   un__gen_line(g, "un__ints %s = %s_%s(rw%s);", t, d->is_extern ? "un__fn" : "f", d->name,
                un__pat_fmt(g->p, "%s%s", d->is_extern ? "" : ", ok", un__gen_args(g, d, e)));

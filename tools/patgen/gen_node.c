@@ -267,7 +267,7 @@ static const char *cond_node(un__gen *g, const un__ex *e) {
 }
 
 static const char *call_node(un__gen *g, const un__ex *e) {
-  const un__decl *d = un__pat_find_decl(g->p, e->name);
+  un__decl *d = un__pat_find_decl(g->p, e->name);
   const char *at, *n, *first, *s;
   if (d) {
     s = un__gen_args(g, d, e);

@@ -33,11 +33,6 @@ const un_uop *un__fn_split_identity(un__rw *rw, const un_uop *x, int64_t op) {
                                    : un__const_i(rw->g, x->dtype, v.i);
 }
 
-const un_uop *un__fn_split_moved(un__rw *rw, const un_uop *x) {
-  const un__split *s = split_of(rw);
-  return un__substitute(rw->g, x, &s->range, &s->value, 1);
-}
-
 un__span un__fn_split_loops(un__rw *rw, un__span ranges) {
   const un__split *s = split_of(rw);
   const un_uop **list = un__arena_alloc(un__workspace_arena(rw->g), (ranges.n + 1) * sizeof *list);

@@ -28,7 +28,6 @@ bool un__pred_split_overruns(un__rw *rw, const un_uop *x); /* a store through x 
 bool un__pred_split_closes(un__rw *rw, un__span ranges);
 bool un__pred_split_closes_padded(un__rw *rw, un__span ranges);
 const un_uop *un__fn_split_inside(un__rw *rw, const un_uop *x);
-const un_uop *un__fn_split_moved(un__rw *rw, const un_uop *x);      /* with the parts in place of the range */
 un__span un__fn_split_loops(un__rw *rw, un__span ranges); /* the list with the parts in place of the range */
 const un_uop *un__fn_split_identity(un__rw *rw, const un_uop *x, int64_t op);
 

@@ -9,7 +9,6 @@ extern pred split_closes(r: nodes)
 extern pred split_closes_padded(r: nodes)
 extern fn   split_inside(x: node): node
 extern fn   split_loops(r: nodes): nodes
-extern fn   split_moved(x: node): node
 extern fn   split_identity(x: node, op: int): node
 
 ruleset split_accesses ctx un__split {
@@ -36,15 +35,14 @@ ruleset split ctx un__split {
   @proof(fuzz)
   rule split_end: END(t, *r) if split_closes(r) => END(t, *split_loops(r))
 
-  /// Padding takes part in a reduction as its neutral element. The old range is replaced inside at once: left there, it
-  /// would be open around a reduction that no longer closes it, and gates outside would seem to depend on it.
+  /// Padding takes part in a reduction as its neutral element.
   @proof(fuzz)
   rule split_padded_reduce: REDUCE<op>(x, *r) if split_closes_padded(r)
-    => REDUCE<op>(WHERE(split_inside(x), split_moved(x), split_identity(x, op)), *split_loops(r))
+    => REDUCE<op>(WHERE(split_inside(x), x, split_identity(x, op)), *split_loops(r))
 
   /// A reduction over the range is one over its parts.
   @proof(fuzz)
-  rule split_reduce: REDUCE<op>(x, *r) if split_closes(r) => REDUCE<op>(split_moved(x), *split_loops(r))
+  rule split_reduce: REDUCE<op>(x, *r) if split_closes(r) => REDUCE<op>(x, *split_loops(r))
 }
 
 stage opt_split_accesses { use split_accesses walk once fuel 4 }

@@ -187,8 +187,8 @@ static bool put(un__graph *g, exchange *x, const fact *f) {
   return true;
 }
 
-/* A loop is the same node everywhere, and what holds for one use of it does not hold for its size: a RANGE whose size is
- * computed is out of sight while a condition is taken for granted. */
+/* A loop is the same node everywhere, and what holds for one use of it does not hold for its size: a RANGE whose size
+ * is computed is out of sight while a condition is taken for granted. */
 static bool hide_ranges(un__graph *g, exchange *x, const un_uop *e) {
   uint32_t hidden = 0;
   for (uint32_t i = 0; i < e->ranges->n; i++) {

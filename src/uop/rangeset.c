@@ -113,12 +113,12 @@ static const un__rangeset *close_source(un__graph *g, const un__rangeset *s, con
   return s;
 }
 
-/* A CONTRACT holds the values over the ranges whose ids it lists (pairs id, n): it depends on them no more. */
-static const un__rangeset *close_listed(un__graph *g, const un__rangeset *s, const un_uop *contract) {
-  for (uint32_t k = 0; k < contract->nattr; k += 2)
-    for (uint32_t i = 0; s && i < s->n; i++)
-      if (un__range_id(s->range[i]) == un__attr(contract, k)) {
-        s = set_without(g, s, s->range[i]);
+/* CONTRACT gathers its ranges, named by id, into lanes: what it gives does not depend on them any more. */
+static const un__rangeset *close_contracted(un__graph *g, const un__rangeset *s, const un_uop *n) {
+  for (uint32_t i = 0; i + 1 < n->nattr; i += 2)
+    for (uint32_t k = 0; s && k < s->n; k++)
+      if (un__range_id(s->range[k]) == un__attr(n, i)) {
+        s = set_without(g, s, s->range[k]);
         break;
       }
   return s;
@@ -134,7 +134,7 @@ const un__rangeset *un__infer_ranges(un__graph *g, const un_uop *n) {
     const un__rangeset *self = intern_set(g, 1, &n);
     return self ? set_union(g, s, self) : NULL;
   }
-  if (s && un__is(n, UN__OP_CONTRACT)) s = close_listed(g, s, n);
+  if (s && un__is(n, UN__OP_CONTRACT)) return close_contracted(g, s, n);
   if (closes((un__op)n->op))
     for (uint32_t i = 1; s && i < n->nsrc; i++) s = close_source(g, s, n->src[i]);
   return s;

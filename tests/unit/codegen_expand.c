@@ -6,30 +6,9 @@
 #include "codegen/expand.h"
 #include "opt/opt.h"
 #include "opt_kernels.h"
+#include "workspace_suite.h"
 
-static un__err err;
-static un__graph *g;
-
-static void setup(void) {
-  err = (un__err){0};
-  g = un__workspace_create(&err);
-  cr_assert(g);
-}
-static void teardown(void) { un__workspace_destroy(g); }
-TestSuite(expand, .init = setup, .fini = teardown);
-
-static const un__target wide = {
-    .name = "cpu-512",
-    .threads = 4,
-    .vector_bytes = 64,
-    .vector_registers = 32,
-    .l1_bytes = 48 << 10,
-    .l2_bytes = 1 << 20,
-    .cache_line = 64,
-    .has_threads = true,
-    .fma = true,
-    .min_parallel_work = 32768,
-};
+WORKSPACE_SUITE(expand, g);
 
 static const un_uop *applied(const kern *k, const un__target *t, uint32_t n, const un__opt_step *steps) {
   un__opt_plan plan = {.n = n};

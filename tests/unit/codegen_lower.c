@@ -58,7 +58,7 @@ static void same_results(const kern *k, const un_uop *kernel, const un__target *
   data_free(&got);
 }
 
-static const un__target wide = {
+static const un__target wide_f16 = {
   .name = "cpu-512", .threads = 4, .vector_bytes = 64, .vector_registers = 32, .l1_bytes = 48 << 10, .l2_bytes = 1 << 20,
   .cache_line = 64, .has_threads = true, .fma = true, .f16_convert = true, .min_parallel_work = 64,
 };
@@ -88,7 +88,7 @@ Test(lower, optimised_kernels) {
       m = 1 + m % 6;
       n = 1 + n % 9;
     }
-    const un__target *t = round % 2 ? &wide : un__target_generic();
+    const un__target *t = round % 2 ? &wide_f16 : un__target_generic();
     un__graph *all = g;
     g = un__workspace_create(&err);
     kern k = k_any(g, kind, d, m, n, depth);
@@ -235,7 +235,7 @@ Test(lower, contraction_needs_licence_and_target) {
   const un_uop *o = b_out(&b, UN_F32, 8), *x = b_param(&b, UN_F32, 8), *i = b_loop(&b, 8, 0), *v = b_load(&b, x, i);
   const un_uop *sum = un__binary(g, UN__OP_ADD, un__binary(g, UN__OP_MUL, v, v), un__const_f(g, UN__DT(UN_F32), 3));
   const un_uop *root = b_done(&b, b_end(&b, b_store(&b, o, i, sum), i, NULL)).root;
-  cr_expect_eq(count(un__lower(g, root, &wide, UN__LIC_PRECISE), UN__OP_MULACC, UN_F32), 1);
-  cr_expect_eq(count(un__lower(g, root, &wide, UN__LIC_STRICT), UN__OP_MULACC, UN_F32), 0);
+  cr_expect_eq(count(un__lower(g, root, &wide_f16, UN__LIC_PRECISE), UN__OP_MULACC, UN_F32), 1);
+  cr_expect_eq(count(un__lower(g, root, &wide_f16, UN__LIC_STRICT), UN__OP_MULACC, UN_F32), 0);
   cr_expect_eq(count(un__lower(g, root, un__target_interp(), UN__LIC_PRECISE), UN__OP_MULACC, UN_F32), 0);
 }

@@ -4,17 +4,9 @@
 #include <math.h>
 
 #include "interp/interp.h"
+#include "workspace_suite.h"
 
-static un__err err;
-static un__graph *ws;
-
-static void setup(void) {
-  un__err_clear(&err);
-  ws = un__workspace_create(&err);
-}
-static void teardown(void) { un__workspace_destroy(ws); }
-
-TestSuite(interp_bound, .init = setup, .fini = teardown);
+WORKSPACE_SUITE(interp_bound, ws);
 
 enum { N = 1000 };
 static float data[N], other[N];

@@ -4,17 +4,9 @@
 
 #include "interp/interp.h"
 #include "uop/text.h"
+#include "workspace_suite.h"
 
-static un__err err;
-static un__graph *ws;
-
-static void setup(void) {
-  un__err_clear(&err);
-  ws = un__workspace_create(&err);
-}
-static void teardown(void) { un__workspace_destroy(ws); }
-
-TestSuite(interp_kernel, .init = setup, .fini = teardown);
+WORKSPACE_SUITE(interp_kernel, ws);
 
 #define F32 UN__DT(UN_F32)
 

@@ -4,17 +4,9 @@
 #include <string.h>
 
 #include "interp/interp.h"
+#include "workspace_suite.h"
 
-static un__err err;
-static un__graph *ws;
-
-static void setup(void) {
-  un__err_clear(&err);
-  ws = un__workspace_create(&err);
-}
-static void teardown(void) { un__workspace_destroy(ws); }
-
-TestSuite(interp_tensor, .init = setup, .fini = teardown);
+WORKSPACE_SUITE(interp_tensor, ws);
 
 #define DIMS(...) (const int64_t[]){__VA_ARGS__}, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)
 

@@ -12,6 +12,20 @@
 #include "uop/eval.h"
 #include "uop/text.h"
 
+/* A machine with registers of 64 bytes, whatever runs the tests. */
+static const un__target wide = {
+    .name = "cpu-512",
+    .threads = 4,
+    .vector_bytes = 64,
+    .vector_registers = 32,
+    .l1_bytes = 48 << 10,
+    .l2_bytes = 1 << 20,
+    .cache_line = 64,
+    .has_threads = true,
+    .fma = true,
+    .min_parallel_work = 32768,
+};
+
 enum { MAX_ARGS = 4, MAX_BYTES = 8 };
 
 /* A kernel and the sizes of its arguments; results come first. */

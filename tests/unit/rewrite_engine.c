@@ -5,17 +5,9 @@
 
 #include "rewrite/rewrite.h"
 #include "uop/eval.h"
+#include "workspace_suite.h"
 
-static un__err err;
-static un__graph *g;
-
-static void setup(void) {
-  err = (un__err){0};
-  g = un__workspace_create(&err);
-  cr_assert(g);
-}
-static void teardown(void) { un__workspace_destroy(g); }
-TestSuite(rewrite, .init = setup, .fini = teardown);
+WORKSPACE_SUITE(rewrite, g);
 
 static const un_uop *var(const char *name) {
   int64_t words[UN__NAME_WORDS] = {0};

@@ -3,17 +3,9 @@
 
 #include "uop/eval.h"
 #include "uop/graph.h"
+#include "workspace_suite.h"
 
-static un__err err;
-static un__graph *ws;
-
-static void setup(void) {
-  un__err_clear(&err);
-  ws = un__workspace_create(&err);
-}
-static void teardown(void) { un__workspace_destroy(ws); }
-
-TestSuite(workspace, .init = setup, .fini = teardown);
+WORKSPACE_SUITE(workspace, ws);
 
 static const un_uop *buffer(un__graph *g, int64_t slot, int64_t a, int64_t b) {
   const un_uop *dims[] = {un__idx(g, a), un__idx(g, b)};

@@ -6,17 +6,9 @@
 #include <string.h>
 
 #include "uop/text.h"
+#include "workspace_suite.h"
 
-static un__err err;
-static un__graph *ws;
-
-static void setup(void) {
-  un__err_clear(&err);
-  ws = un__workspace_create(&err);
-}
-static void teardown(void) { un__workspace_destroy(ws); }
-
-TestSuite(text, .init = setup, .fini = teardown);
+WORKSPACE_SUITE(text, ws);
 
 /* The only graph of `text`, or NULL with err set. */
 static const un_uop *parse_one(const char *text, un__parsed_graph *out) {

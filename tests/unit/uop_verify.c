@@ -4,17 +4,9 @@
 #include <string.h>
 
 #include "uop/text.h"
+#include "workspace_suite.h"
 
-static un__err err;
-static un__graph *ws;
-
-static void setup(void) {
-  un__err_clear(&err);
-  ws = un__workspace_create(&err);
-}
-static void teardown(void) { un__workspace_destroy(ws); }
-
-TestSuite(verify, .init = setup, .fini = teardown);
+WORKSPACE_SUITE(verify, ws);
 
 static un__parsed_graph parsed(const char *text) {
   un__parsed_graph g;

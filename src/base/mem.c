@@ -90,16 +90,3 @@ void *un__arena_alloc(un__arena *a, size_t size) {
   a->used += size;
   return p;
 }
-
-void un__arena_reset(un__arena *a) {
-  un__arena_block *keep = a->blocks;
-  if (!keep) return;
-  for (un__arena_block *b = keep->next, *next; b; b = next) {
-    next = b->next;
-    un__free(b);
-  }
-  keep->next = NULL;
-  a->at = keep->data;
-  a->end = keep->data + keep->size;
-  a->used = 0;
-}

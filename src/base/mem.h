@@ -38,7 +38,5 @@ void un__arena_init(un__arena *a);
 void un__arena_finish(un__arena *a);
 /* 16-byte aligned; NULL when memory is short. Size 0 gives a unique non-NULL pointer. */
 void *un__arena_alloc(un__arena *a, size_t size);
-/* Forgets everything handed out but keeps the blocks' memory for reuse. */
-void un__arena_reset(un__arena *a);
 
 #endif

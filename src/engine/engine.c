@@ -88,10 +88,3 @@ un_status un__engine_device(un__engine *e, const char *name, int *out_device, un
 }
 
 const un__device *un__engine_device_at(un__engine *e, int device) { return e->device[device]; }
-
-int un__engine_device_count(un__engine *e) {
-  pthread_mutex_lock(&e->lock);
-  int n = e->ndevices;
-  pthread_mutex_unlock(&e->lock);
-  return n;
-}

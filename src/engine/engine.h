@@ -19,7 +19,6 @@ un__engine_stats un__engine_stats_of(un__engine *e);
 /* Opens (or finds) a device by name: "cpu", "interp", "null". */
 un_status un__engine_device(un__engine *e, const char *name, int *out_device, un__err *err);
 const un__device *un__engine_device_at(un__engine *e, int device);
-int un__engine_device_count(un__engine *e);
 /* The name of the i-th kind of device that this build has, from 0; NULL after the last. */
 const char *un__engine_device_kind(size_t i);
 

@@ -2,8 +2,6 @@
 
 enum { FIRST_CAP = 256 };   /* powers of two only */
 
-void un__intern_init(un__intern *t) { *t = (un__intern){0}; }
-
 void un__intern_finish(un__intern *t) {
   un__free(t->slot);
   *t = (un__intern){0};

@@ -8,12 +8,11 @@
 #include "base/mem.h"
 
 typedef struct un__intern_slot { uint64_t hash; void *item; } un__intern_slot;
-typedef struct un__intern { un__intern_slot *slot; size_t cap, n; } un__intern;
+typedef struct un__intern { un__intern_slot *slot; size_t cap, n; } un__intern;     /* all zero: empty */
 
 /* Whether `item` is what `key` describes; called only when the hashes agree. */
 typedef bool (*un__intern_eq)(const void *key, const void *item);
 
-void un__intern_init(un__intern *t);
 void un__intern_finish(un__intern *t);
 /* The item, or NULL. */
 void *un__intern_find(const un__intern *t, uint64_t hash, un__intern_eq eq, const void *key);

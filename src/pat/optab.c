@@ -78,8 +78,6 @@ int un__optab_find(const char *name) {
 
 int un__optab_axis(const char *name) { return find(axis_id, sizeof axis_id / sizeof *axis_id, name); }
 
-const char *un__optab_axis_name(size_t i) { return i < sizeof axis_id / sizeof *axis_id ? axis_id[i] : NULL; }
-
 int un__optab_dtype(const char *text) { return find(un__pat_dtype_text, UN__PDT_COUNT, text); }
 
 int un__sem_find(const char *name) { return find(un__sem_text, UN__SEM_COUNT, name); }

@@ -59,7 +59,6 @@ extern const char *const un__pat_dtype_text[UN__PDT_COUNT]; /* "i32" */
 
 int un__optab_find(const char *name);            /* -1: no such op */
 int un__optab_axis(const char *name);            /* -1: no such axis type */
-const char *un__optab_axis_name(size_t i);       /* NULL past the end */
 int un__optab_dtype(const char *text);           /* -1 */
 uint32_t un__optab_class(const char *name);      /* scalars of int, sint, uint, float, ...; 0: no such class */
 uint32_t un__optab_letters(const char *letters); /* scalars an operand column allows (pointer bit included) */

@@ -101,7 +101,6 @@ struct un__rw {
 typedef struct un__rw_options {
   void *ctx;
   uint32_t licences;
-  bool strict_pure;                     /* reserved, false */
 } un__rw_options;
 
 /* Rewrites everything below `root` in a workspace; opt NULL: no ctx, licences of `precise`. NULL on failure (see the

@@ -120,8 +120,6 @@ void un__pool_destroy(un__pool *p) {
   un__free(p);
 }
 
-uint32_t un__pool_threads(const un__pool *p) { return p->nworkers + 1; }
-
 void un__pool_run(un__pool *p, void (*fn)(void *data, int64_t i), void *data, int64_t n) {
   if (n <= 1 || !p->nworkers) {
     for (int64_t i = 0; i < n; i++) fn(data, i);

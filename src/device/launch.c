@@ -1,10 +1,7 @@
 /* launch.c - the bytecode that says how many tasks a kernel has. */
 #include "device.h"
 
-static int64_t floor_div(int64_t a, int64_t b) {
-  int64_t q = a / b;
-  return q - (a % b != 0 && (a < 0) != (b < 0));
-}
+#include "base/intmath.h"
 
 /* False: overflow or division by zero. */
 static bool apply(un__launch_op op, int64_t a, int64_t b, int64_t *out) {
@@ -14,7 +11,7 @@ static bool apply(un__launch_op op, int64_t a, int64_t b, int64_t *out) {
   case UN__LAUNCH_MUL: return !__builtin_mul_overflow(a, b, out);
   case UN__LAUNCH_FLOORDIV:
     if (b == 0 || (a == INT64_MIN && b == -1)) return false;
-    return *out = floor_div(a, b), true;
+    return *out = un__floor_div(a, b), true;
   case UN__LAUNCH_MAX_OF: return *out = a > b ? a : b, true;
   case UN__LAUNCH_MIN_OF: return *out = a < b ? a : b, true;
   default: return false;

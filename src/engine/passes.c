@@ -19,7 +19,10 @@ static int64_t count_inputs(const un_uop *root) {
 
 static const un_uop *run_schedule(un__graph *ws, const un_uop *root, const un__pass_env *env) {
   int64_t *slots = un__calloc(root->nsrc ? root->nsrc : 1, sizeof *slots);
-  if (!slots) return NULL;
+  if (!slots) {
+    un__fail(un__graph_err(ws), UN_ERR_NOMEM, "no memory for a schedule");
+    return NULL;
+  }
   const un_uop *schedule = un__schedule(ws, root, count_inputs(root), env->target, env->licences, slots);
   un__free(slots);
   return schedule;

@@ -2,6 +2,7 @@
  * int64 is no answer, never a wrong one. */
 #include "terms.h"
 
+#include "base/intmath.h"
 #include "simplify.h"
 
 typedef __int128 wide;
@@ -9,11 +10,6 @@ typedef __int128 wide;
 static bool to_i64(wide v, int64_t *out) {
   *out = (int64_t)v;
   return v == *out;
-}
-
-static int64_t floor_div(int64_t a, int64_t b) {      /* b > 0 */
-  int64_t q = a / b;
-  return q - (a % b < 0);
 }
 
 static int64_t floor_mod(int64_t a, int64_t b) {      /* b > 0 */
@@ -75,14 +71,12 @@ const un_uop *un__sum_build(un__graph *g, un__dtype dt, const un__sum *s) {
   return s->k ? un__binary(g, UN__OP_ADD, x, un__const_i(g, dt, s->k)) : x;
 }
 
-static bool is_inf(int64_t v) { return v == UN__NEG_INF || v == UN__POS_INF; }
-
 bool un__term_bounds(const un__term *t, wide *lo, wide *hi) {
   if (t->coef == 0) {
     *lo = *hi = 0;
     return true;
   }
-  if (is_inf(t->base->vmin) || is_inf(t->base->vmax)) return false;
+  if (un__is_inf(t->base->vmin) || un__is_inf(t->base->vmax)) return false;
   wide a = (wide)t->coef * t->base->vmin, b = (wide)t->coef * t->base->vmax;
   *lo = a < b ? a : b;
   *hi = a < b ? b : a;
@@ -104,7 +98,7 @@ static bool sum_bounds(const un__sum *s, wide *lo, wide *hi) {
 
 static void part_multiple(const un__sum *s, int64_t g, un__sum *out) {
   out->n = 0;
-  out->k = floor_div(s->k, g);
+  out->k = un__floor_div(s->k, g);
   for (uint32_t i = 0; i < s->n; i++)
     if (s->t[i].coef % g == 0) out->t[out->n++] = (un__term){s->t[i].base, s->t[i].coef / g};
 }
@@ -194,10 +188,10 @@ const un_uop *un__fn_without_inner_mod(un__rw *rw, const un_uop *x, int64_t c) {
  * lies within one bucket [m*c, (m+1)*c); then quotient and remainder are complete. */
 static bool split_whole(const un__sum *s, int64_t c, bool nearest, un__sum *quot, un__sum *left) {
   quot->n = left->n = s->n;
-  quot->k = floor_div(s->k, c);
+  quot->k = un__floor_div(s->k, c);
   left->k = floor_mod(s->k, c);
   for (uint32_t i = 0; i < s->n; i++) {
-    int64_t q = floor_div(s->t[i].coef, c), r = floor_mod(s->t[i].coef, c);
+    int64_t q = un__floor_div(s->t[i].coef, c), r = floor_mod(s->t[i].coef, c);
     if (nearest && r > c - r) {
       r -= c;
       q++;

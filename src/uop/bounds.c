@@ -5,6 +5,8 @@
  * INT64_MAX, which then means "or more". */
 #include "store.h"
 
+#include "base/intmath.h"
+
 typedef struct bounds { int64_t lo, hi; } bounds;
 typedef __int128 wide;
 
@@ -21,8 +23,6 @@ static bounds dtype_bounds(un__dtype d) {
   default: return (bounds){UN__NEG_INF, UN__POS_INF};
   }
 }
-
-static bool is_inf(int64_t v) { return v == UN__NEG_INF || v == UN__POS_INF; }
 
 static int64_t saturate(wide v) { return v <= UN__NEG_INF ? UN__NEG_INF : v >= UN__POS_INF ? UN__POS_INF : (int64_t)v; }
 
@@ -46,17 +46,12 @@ static wide add_inf(int64_t a, int64_t b) {
 
 static wide mul_inf(int64_t a, int64_t b) {
   if (a == 0 || b == 0) return 0;
-  if (is_inf(a) || is_inf(b)) return (a < 0) == (b < 0) ? UN__POS_INF : UN__NEG_INF;
+  if (un__is_inf(a) || un__is_inf(b)) return (a < 0) == (b < 0) ? UN__POS_INF : UN__NEG_INF;
   return (wide)a * b;
 }
 
 /* The limits of an operand that may be a saturated u64 are not numbers: arithmetic on them gives no bounds. */
-static bool unknown(const un_uop *n) { return is_inf(n->vmin) || is_inf(n->vmax); }
-
-static int64_t floor_div(int64_t a, int64_t b) {
-  int64_t q = a / b;
-  return q - (a % b != 0 && (a < 0) != (b < 0));
-}
+static bool unknown(const un_uop *n) { return un__is_inf(n->vmin) || un__is_inf(n->vmax); }
 
 static wide wide_div(wide a, wide b, bool truncating) {
   wide q = a / b;
@@ -98,15 +93,15 @@ static bounds bound_div(const un_uop *n, const un_uop *a, const un_uop *b, bool 
     wide x = wide_div(a->vmin, b->vmin, truncating), y = wide_div(a->vmax, b->vmin, truncating);
     return fit(n->dtype, y, x);
   }
-  if (b->vmin < 0 || is_inf(b->vmax) || (b->vmin == 0 && b->vmax == 0)) return all;
+  if (b->vmin < 0 || un__is_inf(b->vmax) || (b->vmin == 0 && b->vmax == 0)) return all;
   int64_t d_lo = b->vmin < 1 ? 1 : b->vmin, d_hi = b->vmax;
   int64_t lo, hi;
-  if (a->vmin >= 0) lo = is_inf(a->vmin) ? 0 : a->vmin / d_hi;
+  if (a->vmin >= 0) lo = un__is_inf(a->vmin) ? 0 : a->vmin / d_hi;
   else if (a->vmin == UN__NEG_INF) lo = all.lo;
-  else lo = truncating ? a->vmin / d_lo : floor_div(a->vmin, d_lo);
+  else lo = truncating ? a->vmin / d_lo : un__floor_div(a->vmin, d_lo);
   if (a->vmax == UN__POS_INF) hi = all.hi;
   else if (a->vmax >= 0) hi = a->vmax / d_lo;
-  else hi = truncating ? a->vmax / d_hi : floor_div(a->vmax, d_hi);
+  else hi = truncating ? a->vmax / d_hi : un__floor_div(a->vmax, d_hi);
   if (b->vmin == 0) {
     if (lo > 0) lo = 0;
     if (hi < 0) hi = 0;
@@ -117,11 +112,11 @@ static bounds bound_div(const un_uop *n, const un_uop *a, const un_uop *b, bool 
 /* Modulus of a positive divisor; x mod 0 is x. */
 static bounds bound_mod(const un_uop *n, const un_uop *a, const un_uop *b, bool truncating) {
   bounds all = dtype_bounds(n->dtype);
-  if (b->vmin <= 0 || is_inf(b->vmax)) return all;
+  if (b->vmin <= 0 || un__is_inf(b->vmax)) return all;
   if (a->vmin >= 0 && a->vmax < b->vmin) return (bounds){a->vmin, a->vmax};
   if (b->vmin == b->vmax && !truncating && !unknown(a)) {
-    int64_t q = floor_div(a->vmin, b->vmin);      /* the whole range in one bucket */
-    if (q == floor_div(a->vmax, b->vmin)) return (bounds){a->vmin - q * b->vmin, a->vmax - q * b->vmin};
+    int64_t q = un__floor_div(a->vmin, b->vmin);      /* the whole range in one bucket */
+    if (q == un__floor_div(a->vmax, b->vmin)) return (bounds){a->vmin - q * b->vmin, a->vmax - q * b->vmin};
   }
   if (a->vmin >= 0) return (bounds){0, a->vmax < b->vmax - 1 ? a->vmax : b->vmax - 1};
   if (truncating) return (bounds){a->vmin > -(b->vmax - 1) ? a->vmin : -(b->vmax - 1), a->vmax < 0 ? 0 : b->vmax - 1};
@@ -137,7 +132,7 @@ static bounds bound_lt(const un_uop *a, const un_uop *b) {
   if (!bounded_operands(a)) return (bounds){0, 1};
   if (a->vmax < b->vmin) return (bounds){1, 1};
   /* Saturated u64 bounds mean "or more": equal extremes decide nothing. */
-  if (a->vmin >= b->vmax && !(un__dt_scalar(a->dtype) == UN_U64 && b->vmax == UN__POS_INF) && !is_inf(b->vmax)) return (bounds){0, 0};
+  if (a->vmin >= b->vmax && !(un__dt_scalar(a->dtype) == UN_U64 && b->vmax == UN__POS_INF) && !un__is_inf(b->vmax)) return (bounds){0, 0};
   return (bounds){0, 1};
 }
 
@@ -145,7 +140,7 @@ static bounds bound_eq(const un_uop *a, const un_uop *b, bool negated) {
   if (a == b && bounded_operands(a)) return negated ? (bounds){0, 0} : (bounds){1, 1};
   if (!bounded_operands(a)) return (bounds){0, 1};
   if (a->vmax < b->vmin || b->vmax < a->vmin) return negated ? (bounds){1, 1} : (bounds){0, 0};
-  if (a->vmin == a->vmax && b->vmin == b->vmax && a->vmin == b->vmin && !is_inf(a->vmin))
+  if (a->vmin == a->vmax && b->vmin == b->vmax && a->vmin == b->vmin && !un__is_inf(a->vmin))
     return negated ? (bounds){0, 0} : (bounds){1, 1};
   return (bounds){0, 1};
 }
@@ -161,7 +156,7 @@ static bounds bound_and(const un_uop *n, const un_uop *a, const un_uop *b) {
 /* OR and XOR of values below a power of two stay below it. */
 static bounds bound_or(const un_uop *n, const un_uop *a, const un_uop *b) {
   if (un__dt_is_bool(n->dtype) && n->op == UN__OP_OR) return (bounds){a->vmin | b->vmin, a->vmax | b->vmax};
-  if (a->vmin < 0 || b->vmin < 0 || is_inf(a->vmax) || is_inf(b->vmax)) return dtype_bounds(n->dtype);
+  if (a->vmin < 0 || b->vmin < 0 || un__is_inf(a->vmax) || un__is_inf(b->vmax)) return dtype_bounds(n->dtype);
   uint64_t top = (uint64_t)(a->vmax | b->vmax);
   for (unsigned s = 1; s < 64; s <<= 1) top |= top >> s;
   return (bounds){n->op == UN__OP_OR ? max64(a->vmin, b->vmin) : 0, (int64_t)top};

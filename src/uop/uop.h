@@ -112,6 +112,7 @@ typedef struct un__rangeset {
 /* Saturating bounds; the two extremes stand for infinities. */
 #define UN__NEG_INF INT64_MIN
 #define UN__POS_INF INT64_MAX
+static inline bool un__is_inf(int64_t bound) { return bound == UN__NEG_INF || bound == UN__POS_INF; }
 
 struct un_uop {
   uint64_t hash;                /* of (op, dtype, attributes, hashes of sources): no address, no creation order */

@@ -203,6 +203,16 @@ static un_status emit(machine *m, const char *ir, size_t size, const char *entry
   return status;
 }
 
+/* emit on a machine of the target, given back whatever happens. */
+static un_status emit_for(un__jit *j, const un__target *t, const char *ir, size_t size, const char *entry, const char *unique,
+                          LLVMCodeGenFileType kind, LLVMMemoryBufferRef *out, un__err *err) {
+  machine *m;
+  UN__TRY(take_machine(j, t, &m, err));
+  un_status status = emit(m, ir, size, entry, unique, kind, out, err);
+  return_machine(j, m);
+  return status;
+}
+
 static un_status add_object(un__jit *j, LLVMMemoryBufferRef object, const char *name, un__jit_code **out,
                             un__cpu_kernel *out_fn, un__err *err) {
   un__jit_code *c = un__alloc(sizeof *c);
@@ -227,12 +237,8 @@ un_status un__jit_compile(un__jit *j, const un__target *t, const char *ir, size_
                           un__jit_code **out, un__cpu_kernel *out_fn, un__err *err) {
   char unique[32];
   snprintf(unique, sizeof unique, "k%llu", (unsigned long long)atomic_fetch_add(&j->serial, 1));
-  machine *m;
   LLVMMemoryBufferRef object;
-  UN__TRY(take_machine(j, t, &m, err));
-  un_status status = emit(m, ir, size, entry, unique, LLVMObjectFile, &object, err);
-  return_machine(j, m);
-  UN__TRY(status);
+  UN__TRY(emit_for(j, t, ir, size, entry, unique, LLVMObjectFile, &object, err));
   return add_object(j, object, unique, out, out_fn, err);
 }
 
@@ -246,12 +252,8 @@ void un__jit_release(un__jit *j, un__jit_code *c) {
 }
 
 un_status un__jit_assembly(un__jit *j, const un__target *t, const char *ir, size_t size, char **out, un__err *err) {
-  machine *m;
   LLVMMemoryBufferRef text;
-  UN__TRY(take_machine(j, t, &m, err));
-  un_status status = emit(m, ir, size, NULL, NULL, LLVMAssemblyFile, &text, err);
-  return_machine(j, m);
-  UN__TRY(status);
+  UN__TRY(emit_for(j, t, ir, size, NULL, NULL, LLVMAssemblyFile, &text, err));
   size_t n = LLVMGetBufferSize(text);
   *out = un__alloc(n + 1);
   if (*out) {

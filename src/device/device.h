@@ -6,8 +6,7 @@
 #include "target/target.h"
 
 typedef enum un__format {
-  UN__FORMAT_NONE,        /* null: nothing to compile */
-  UN__FORMAT_LLVM_IR,     /* text */
+  UN__FORMAT_LLVM_IR,     /* text: cpu, null */
   UN__FORMAT_UN_LINEAR,   /* .un text of a linear kernel: interp */
   UN__FORMAT_C,           /* text */
   UN__FORMAT_CUDA_C       /* text */
@@ -63,7 +62,8 @@ struct un__device {
 /* Opens a device by name. Threads: 0 means one per online processor. Devices are safe to use from several threads;
  * launches on one device run one after another. */
 un_status un__cpu_open(uint32_t threads, un__device **out, un__err *err);
-un_status un__null_open(un__device **out, un__err *err);
+/* Describes itself as `t`, whatever machine this is; `name` is the device's. */
+un_status un__null_open(const char *name, const un__target *t, un__device **out, un__err *err);
 /* interp's opener lives in interp/interp.h: it needs graphs. */
 
 /* Evaluates a launch formula; overflow or a negative result is UN_ERR_INVALID_ARG. */

@@ -38,13 +38,18 @@ un__engine_stats un__engine_stats_of(un__engine *e) {
 #ifdef UN_HAVE_CPU
 static un_status open_cpu(un__device **out, un__err *err) { return un__cpu_open(0, out, err); }
 #endif
+static un_status open_null(un__device **out, un__err *err) { return un__null_open("null", un__target_host(), out, err); }
+static un_status open_null_generic(un__device **out, un__err *err) {
+  return un__null_open("null:generic", un__target_generic(), out, err);
+}
 
 static const struct { const char *name; un_status (*open)(un__device **out, un__err *err); } kinds[] = {
 #ifdef UN_HAVE_CPU
   {"cpu", open_cpu},
 #endif
   {"interp", un__interp_open},
-  {"null", un__null_open},
+  {"null", open_null},
+  {"null:generic", open_null_generic},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

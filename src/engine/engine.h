@@ -38,7 +38,7 @@ typedef enum un__show { UN__SHOW_TENSOR, UN__SHOW_SCHEDULE, UN__SHOW_KERNEL, UN_
                         UN__SHOW_ASM } un__show;
 typedef struct un__show_options {
   un__show stage;
-  un__stage from;              /* of the root: 0 or TENSOR, or KERNEL: then only stages behind it can be shown */
+  un__stage from;              /* of the root (0: tensor); only it and the stages behind it can be shown */
   bool text, why, notes;       /* .un instead of a tree; what decided the optimiser; shapes and bounds as comments */
   int device;
   uint32_t licences;

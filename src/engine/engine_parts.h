@@ -74,6 +74,8 @@ void un__count_bytes(un__engine *e, size_t plus, size_t minus);
 typedef struct un__lowered { const un_uop *kernel, *optimised, *linear; } un__lowered;
 bool un__lower_kernel(un__graph *ws, const un_uop *body, const un__target *t, uint32_t licences, un__strbuf *why,
                       un__lowered *out);
+/* What begins a comment in the device's source. */
+const char *un__source_comment(const un__device *d);
 /* Text of a linear kernel in the format of the device. */
 un_status un__render(const un_uop *linear, const un__device *d, un__format *out_format, un__strbuf *out, un__err *err);
 un__artifact un__artifact_of(const un_uop *linear, un__format format, const un__strbuf *text);

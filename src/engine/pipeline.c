@@ -40,24 +40,36 @@ static un_status render_un(const un_uop *linear, const un__device *d, un__strbuf
   return UN_OK;
 }
 
-static const struct {
+typedef struct renderer {
   const char *kind;
   un__format format;
   un_status (*render)(const un_uop *linear, const un__device *d, un__strbuf *out, un__err *err);
-} renderers[] = {
+} renderer;
+
+/* null is fed what cpu would compile. */
+static const renderer renderers[] = {
   {"cpu", UN__FORMAT_LLVM_IR, render_llvm},
   {"interp", UN__FORMAT_UN_LINEAR, render_un},
-  {"null", UN__FORMAT_NONE, render_un},
+  {"null", UN__FORMAT_LLVM_IR, render_llvm},
 };
 
-un_status un__render(const un_uop *linear, const un__device *d, un__format *out_format, un__strbuf *out, un__err *err) {
+static const renderer *renderer_of(const un__device *d) {
   for (size_t i = 0; i < sizeof renderers / sizeof *renderers; i++)
-    if (strcmp(renderers[i].kind, d->vt->kind) == 0) {
-      *out_format = renderers[i].format;
-      UN__TRY(renderers[i].render(linear, d, out, err));
-      return out->failed ? un__fail(err, UN_ERR_NOMEM, "no memory for a kernel's text") : UN_OK;
-    }
-  return un__fail(err, UN_ERR_INTERNAL, "no renderer for device %s", d->name);
+    if (strcmp(renderers[i].kind, d->vt->kind) == 0) return &renderers[i];
+  return NULL;
+}
+
+const char *un__source_comment(const un__device *d) {
+  const renderer *r = renderer_of(d);
+  return r && r->format == UN__FORMAT_LLVM_IR ? "; " : "# ";
+}
+
+un_status un__render(const un_uop *linear, const un__device *d, un__format *out_format, un__strbuf *out, un__err *err) {
+  const renderer *r = renderer_of(d);
+  if (!r) return un__fail(err, UN_ERR_INTERNAL, "no renderer for device %s", d->name);
+  *out_format = r->format;
+  UN__TRY(r->render(linear, d, out, err));
+  return out->failed ? un__fail(err, UN_ERR_NOMEM, "no memory for a kernel's text") : UN_OK;
 }
 
 un__artifact un__artifact_of(const un_uop *linear, un__format format, const un__strbuf *text) {

@@ -36,8 +36,6 @@ static un_status show(const char *path, const char *device, un__show_options *op
   if (status == UN_OK) status = un__verify(g.root, g.stage, err, NULL);
   if (status == UN_OK) status = un__engine_create(world, &engine, err);
   if (status == UN_OK) status = un__engine_device(engine, device, &opt->device, err);
-  if (status == UN_OK && g.stage != UN__STAGE_TENSOR && g.stage != UN__STAGE_KERNEL)
-    status = un__fail(err, UN_ERR_INVALID_ARG, "expected a graph at stage tensor or kernel, it is at stage %s", un__stage_name(g.stage));
   opt->from = g.stage;
   if (status == UN_OK) status = un__engine_show(engine, ws, as_sink(ws, &g), opt, out, err);
   un__engine_destroy(engine);

@@ -26,7 +26,7 @@ bool un__show_by_name(const char *name, un__show *out) {
 }
 
 static un__show first_show(un__stage from) {
-  for (size_t i = 0; i < STAGES; i++)
+  for (size_t i = 0; from && i < STAGES; i++)
     if (stages[i].stage == from) return stages[i].show;
   return UN__SHOW_TENSOR;
 }

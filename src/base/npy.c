@@ -1,5 +1,6 @@
 #include "npy.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -256,13 +257,13 @@ static un_status read_all(FILE *f, const char *path, char **out, size_t *out_n, 
   if (!ferror(f)) return UN_OK;
   un__free(bytes);
   *out = NULL;
-  return un__fail(err, UN_ERR_IO, "%s: cannot be read", path);
+  return un__fail(err, UN_ERR_IO, "%s: cannot be read: %s", path, strerror(errno));
 }
 
 un_status un__npy_load(const char *path, void **out_bytes, un__npy *out, un__err *err) {
   *out_bytes = NULL;
   FILE *f = fopen(path, "rb");
-  if (!f) return un__fail(err, UN_ERR_IO, "%s: cannot be opened", path);
+  if (!f) return un__fail(err, UN_ERR_IO, "%s: cannot be opened: %s", path, strerror(errno));
   char *bytes;
   size_t n;
   un_status st = read_all(f, path, &bytes, &n, err);
@@ -287,7 +288,7 @@ un_status un__npy_save(const char *path, un_dtype dtype, uint32_t rank, const in
   if (st == UN_OK) {
     bool ok = f && fwrite(head.at, 1, head.n, f) == head.n && fwrite(data, 1, size, f) == size;
     ok = f && fclose(f) == 0 && ok;
-    if (!ok) st = un__fail(err, UN_ERR_IO, "%s: cannot be written", path);
+    if (!ok) st = un__fail(err, UN_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
   }
   un__sb_finish(&head);
   return st;

@@ -54,11 +54,6 @@ static const un__named_pass passes[] = {
   {"lower", "kernel to linear list", UN__STAGE_KERNEL, UN__STAGE_LINEAR, run_lower},
 };
 
-const un__named_pass *un__named_passes(size_t *out_n) {
-  *out_n = sizeof passes / sizeof *passes;
-  return passes;
-}
-
 /* One step of lowering; the last one makes the list. NULL: no step is called that. */
 static const un__codegen_pass *lowering_step(const char *name) {
   for (size_t i = 0; i < un__codegen_npasses; i++)
@@ -81,6 +76,17 @@ static const un__pass *rule_pass(const char *name) {
     return un__all_passes[i];
   }
   return NULL;
+}
+
+/* A rule pass that shares its name with a step stands behind it. */
+void un__list_passes(un__strbuf *out) {
+  for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) un__sb_printf(out, "%-18s %s\n", passes[i].name, passes[i].doc);
+  for (size_t i = 0; i < un__codegen_npasses; i++)
+    un__sb_printf(out, "%-18s lower, step %zu: %s\n", un__codegen_passes[i].name, i + 1, un__codegen_passes[i].doc);
+  for (size_t i = 0; un__all_passes[i]; i++) {
+    const char *name = un__all_passes[i]->name;
+    if (!lowering_step(name) && rule_pass(name)) un__sb_printf(out, "%-18s rules\n", name);
+  }
 }
 
 const un_uop *un__run_named_pass(un__graph *ws, const un_uop *root, un__stage *stage, const char *name,

@@ -13,8 +13,8 @@ typedef struct un__named_pass {
   const un_uop *(*run)(un__graph *ws, const un_uop *root, const un__pass_env *env);
 } un__named_pass;
 
-/* The table; *out_n entries. */
-const un__named_pass *un__named_passes(size_t *out_n);
+/* Every name that can be run, a line each. */
+void un__list_passes(un__strbuf *out);
 
 /* Runs the pass called `name` (also any rule pass of the built-in tables). NULL on failure: no such pass, a pass that
  * does not take this stage, or the pass's own error. *stage becomes that of the result. */

@@ -1,73 +1,130 @@
-/* main.c - the program `unir`: commands, help, files. */
+/* main.c - the program `unir`: commands and their options. */
 #include "unir.h"
 
-#include <errno.h>
+#include <getopt.h>
 #include <string.h>
 
 #include <unir/base.h>
 
 #include "rewrite/rewrite.h"
 
-static const struct { const char *name, *help; int (*run)(int argc, char **argv); } commands[] = {
-  {"opt", "apply named passes to .un graphs and print them", tool_opt},
-  {"show", "print a program at any stage: tree, text, source or assembly", tool_show},
-  {"run", "run a .un program on .npy files", tool_run},
-  {"devices", "list the devices of this build", tool_devices},
-};
-enum { COMMANDS = sizeof commands / sizeof *commands };
+static const tool_command *const commands[] = {&tool_opt, &tool_show, &tool_run, &tool_devices};
+enum { COMMANDS = sizeof commands / sizeof *commands, MAX_OPTIONS = 16 };
+
+/* ---- help ---- */
 
 static void help(FILE *out) {
   fputs("usage: unir COMMAND [options]\n\n", out);
-  for (size_t i = 0; i < COMMANDS; i++) fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].help);
-  fputs("\n`unir COMMAND --help` describes each. Exit codes: 0 done, 1 the input or the run failed, 2 wrong usage.\n", out);
+  for (size_t i = 0; i < COMMANDS; i++) fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
+  fputs("\n`unir COMMAND --help` describes each, `unir --version` says which unir this is.\n"
+        "Exit codes: 0 done, 1 the input or the run failed, 2 wrong usage.\n", out);
 }
 
-bool tool_numerics(const char *name, uint32_t *out) {
-  static const struct { const char *name; uint32_t licences; } levels[] = {
-    {"precise", UN__LIC_PRECISE}, {"strict", UN__LIC_STRICT}, {"fast", UN__LIC_FAST}};
-  for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
-    if (strcmp(levels[i].name, name) == 0) return *out = levels[i].licences, true;
-  return false;
+static void help_option(const tool_option *o) {
+  char left[40];
+  int n = o->letter ? snprintf(left, sizeof left, "-%c, ", o->letter) : 0;
+  snprintf(left + n, sizeof left - (size_t)n, "--%s%s%s", o->name, o->arg ? "=" : "", o->arg ? o->arg : "");
+  printf("  %-20s %s\n", left, o->help);
 }
+
+static int help_command(const tool_command *c) {
+  printf("usage: unir %s%s%s\n\n%s\n", c->name, *c->usage ? " " : "", c->usage, c->about);
+  for (size_t i = 0; i < c->noptions; i++) help_option(&c->options[i]);
+  printf("  %-20s %s\n", "-h, --help", "this text");
+  return EXIT_OK;
+}
+
+/* ---- options ---- */
 
 int tool_fail(const un__err *err) {
   fprintf(stderr, "unir: %s\n", err->text[0] ? err->text : un_status_str(err->status));
   return EXIT_FAILED;
 }
 
-int tool_usage(const char *command, const char *what, const char *arg) {
-  fprintf(stderr, "unir %s: %s%s%s\ntry `unir %s --help`\n", command, what, arg ? ": " : "", arg ? arg : "", command);
+int tool_usage(const tool_command *c, const char *what, const char *arg) {
+  fprintf(stderr, "unir %s: %s%s%s\ntry `unir %s --help`\n", c->name, what, arg ? ": " : "", arg ? arg : "", c->name);
   return EXIT_USAGE;
 }
 
-un_status tool_read_file(const char *path, un__strbuf *out, un__err *err) {
-  FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
-  if (!f) return un__fail(err, UN_ERR_IO, "%s: %s", path, strerror(errno));
-  char chunk[65536];
-  size_t n;
-  while ((n = fread(chunk, 1, sizeof chunk, f)) > 0) un__sb_putn(out, chunk, n);
-  bool bad = ferror(f) != 0;
-  if (f != stdin) fclose(f);
-  if (bad) return un__fail(err, UN_ERR_IO, "%s: cannot be read", path);
-  return out->failed ? un__fail(err, UN_ERR_NOMEM, "%s: no memory for the file", path) : UN_OK;
+const char *tool_set_licences(uint32_t *out, const char *name) {
+  static const struct { const char *name; uint32_t licences; } levels[] = {
+    {"precise", UN__LIC_PRECISE}, {"strict", UN__LIC_STRICT}, {"fast", UN__LIC_FAST}};
+  for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+    if (strcmp(levels[i].name, name) == 0) return *out = levels[i].licences, NULL;
+  return "--numerics: expected precise, strict or fast";
+}
+
+/* getopt's view of a command: option i has the value FIRST + i. */
+enum { HELP = 1000, FIRST = 1001 };
+typedef struct getopt_view { struct option longs[MAX_OPTIONS + 2]; char shorts[2 * MAX_OPTIONS + 4]; } getopt_view;
+
+static getopt_view view_of(const tool_command *c) {
+  getopt_view v = {.shorts = ":h"};
+  size_t n = strlen(v.shorts);
+  for (size_t i = 0; i < c->noptions; i++) {
+    const tool_option *o = &c->options[i];
+    v.longs[i] = (struct option){o->name, o->arg ? required_argument : no_argument, NULL, FIRST + (int)i};
+    if (o->letter) v.shorts[n++] = o->letter;
+    if (o->letter && o->arg) v.shorts[n++] = ':';
+  }
+  v.longs[c->noptions] = (struct option){"help", no_argument, NULL, HELP};
+  return v;
+}
+
+static const tool_option *option_of(const tool_command *c, int value) {
+  for (size_t i = 0; i < c->noptions; i++)
+    if (value == FIRST + (int)i || (c->options[i].letter && value == c->options[i].letter)) return &c->options[i];
+  return NULL;
+}
+
+static int parse_options(const tool_command *c, int argc, char **argv, void *settings) {
+  getopt_view v = view_of(c);
+  opterr = 0;
+  for (int at = optind, o; (o = getopt_long(argc, argv, v.shorts, v.longs, NULL)) != -1; at = optind) {
+    if (o == 'h' || o == HELP) return help_command(c);
+    if (o == ':') return tool_usage(c, "a value is missing after", argv[optind - 1]);
+    if (o == '?') return tool_usage(c, option_of(c, optopt) ? "takes no value" : "no such option", argv[at < optind ? optind - 1 : at]);
+    const char *wrong = option_of(c, o)->set(settings, optarg);
+    if (wrong) return tool_usage(c, wrong, optarg);
+  }
+  return -1;
+}
+
+bool tool_parse(const tool_command *c, int argc, char **argv, void *settings, const char **out_operand, int *out_exit) {
+  *out_exit = parse_options(c, argc, argv, settings);
+  if (*out_exit >= 0) return false;
+  int want = c->operand != NULL, have = argc - optind;
+  *out_operand = have ? argv[optind] : NULL;
+  if (have == want || (have == 0 && c->optional)) return true;
+  char what[64];
+  if (have > want && !want) snprintf(what, sizeof what, "takes no operand");
+  else snprintf(what, sizeof what, "expected one %s, got %d", c->operand, have);
+  *out_exit = tool_usage(c, what, have > want ? argv[optind + want] : NULL);
+  return false;
+}
+
+/* ---- the program ---- */
+
+static const tool_command *find(const char *name) {
+  for (size_t i = 0; i < COMMANDS; i++)
+    if (strcmp(commands[i]->name, name) == 0) return commands[i];
+  return NULL;
+}
+
+static int no_command(const char *name) {
+  fprintf(stderr, "unir: no command '%s'\n", name);
+  help(stderr);
+  return EXIT_USAGE;
 }
 
 int main(int argc, char **argv) {
-  if (argc < 2) {
-    help(stderr);
-    return EXIT_USAGE;
-  }
-  if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
-    help(stdout);
-    return EXIT_OK;
-  }
-  if (strcmp(argv[1], "--version") == 0) {
-    printf("unir %d.%d.%d\n", UN_VERSION_MAJOR, UN_VERSION_MINOR, UN_VERSION_PATCH);
-    return EXIT_OK;
-  }
-  for (size_t i = 0; i < COMMANDS; i++)
-    if (strcmp(commands[i].name, argv[1]) == 0) return commands[i].run(argc - 1, argv + 1);
-  fprintf(stderr, "unir: no command '%s'\n", argv[1]);
-  help(stderr);
-  return EXIT_USAGE;
+  const char *first = argc > 1 ? argv[1] : "";
+  if (argc < 2) return help(stderr), EXIT_USAGE;
+  if (strcmp(first, "--version") == 0)
+    return printf("unir %d.%d.%d\n", UN_VERSION_MAJOR, UN_VERSION_MINOR, UN_VERSION_PATCH), EXIT_OK;
+  bool wants_help = strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || strcmp(first, "help") == 0;
+  if (wants_help && argc == 2) return help(stdout), EXIT_OK;
+  const tool_command *c = find(wants_help ? argv[2] : first);
+  if (!c) return no_command(wants_help ? argv[2] : first);
+  return wants_help ? help_command(c) : c->run(argc - 1, argv + 1);
 }

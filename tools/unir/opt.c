@@ -1,127 +1,129 @@
 /* opt.c - `unir opt`: text in, passes, text out. The driver of the goldens. */
-#include <getopt.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/vec.h"
-#include "codegen/codegen.h"
+#include "base/mem.h"
 #include "engine/passes.h"
 #include "unir.h"
-#include "uop/text.h"
-
-static const char help[] =
-  "usage: unir opt [--pass=NAME[,NAME...]] [options] FILE\n\n"
-  "Reads .un graphs from FILE (- for standard input), applies the passes in order to each, prints .un.\n"
-  "Without --pass it checks and prints in canonical form.\n\n"
-  "  --pass=NAMES     passes, by name\n"
-  "  --target=NAME    generic (default), host or interp: the machine the optimiser has in mind\n"
-  "  --numerics=NAME  precise (default), strict or fast\n"
-  "  --tree           print trees instead of text\n"
-  "  --notes          print shapes, bounds and open ranges as comments\n"
-  "  --why            print what decided each choice of the optimiser\n"
-  "  --no-verify      do not check graphs against their stage before and after each pass\n"
-  "  --list           list the passes\n";
 
 typedef struct settings {
-  char *passes;
+  const char *passes;
   un__pass_env env;
-  bool tree, notes, verify, why;
+  bool tree, notes, why, trust, list;
 } settings;
 
-static int list_passes(void) {
-  size_t n;
-  const un__named_pass *p = un__named_passes(&n);
-  for (size_t i = 0; i < n; i++) printf("%-12s %s\n", p[i].name, p[i].doc);
-  for (size_t i = 0; i < un__codegen_npasses; i++)
-    printf("%-12s lower, step %zu: %s\n", un__codegen_passes[i].name, i + 1, un__codegen_passes[i].doc);
-  for (size_t i = 0; un__all_passes[i]; i++) printf("%-12s rules\n", un__all_passes[i]->name);
-  return EXIT_OK;
-}
+static const char *set_passes(void *s, const char *arg) { return ((settings *)s)->passes = arg, NULL; }
+static const char *set_numerics(void *s, const char *arg) { return tool_set_licences(&((settings *)s)->env.licences, arg); }
+static const char *set_tree(void *s, const char *arg) { return ((settings *)s)->tree = true, NULL; }
+static const char *set_notes(void *s, const char *arg) { return ((settings *)s)->notes = true, NULL; }
+static const char *set_why(void *s, const char *arg) { return ((settings *)s)->why = true, NULL; }
+static const char *set_trust(void *s, const char *arg) { return ((settings *)s)->trust = true, NULL; }
+static const char *set_list(void *s, const char *arg) { return ((settings *)s)->list = true, NULL; }
 
-static bool pick_target(const char *name, const un__target **out) {
+static const char *set_target(void *s, const char *arg) {
   static const struct { const char *name; const un__target *(*get)(void); } targets[] = {
     {"generic", un__target_generic}, {"host", un__target_host}, {"interp", un__target_interp}};
   for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
-    if (strcmp(targets[i].name, name) == 0) return *out = targets[i].get(), true;
-  return false;
+    if (strcmp(targets[i].name, arg) == 0) return ((settings *)s)->env.target = targets[i].get(), NULL;
+  return "--target: expected generic, host or interp";
 }
 
-static un_status check(const settings *s, const un_uop *root, un__stage stage, un__err *err) {
-  if (!s->verify) return UN_OK;
-  un__strbuf annotated;
-  un__sb_init(&annotated);
-  un_status status = un__verify(root, stage, err, &annotated);
-  if (status != UN_OK) fputs(un__sb_str(&annotated), stderr);
-  un__sb_finish(&annotated);
-  return status;
+static const tool_option options[] = {
+  {"pass", "NAME[,NAME..]", 0, set_passes, "passes, by name, in this order"},
+  {"target", "NAME", 0, set_target, "generic (default), host or interp: the machine the optimiser has in mind"},
+  {"numerics", "NAME", 0, set_numerics, "precise (default), strict or fast"},
+  {"tree", NULL, 0, set_tree, "print trees instead of text"},
+  {"notes", NULL, 0, set_notes, "print shapes, bounds and open ranges as comments"},
+  {"why", NULL, 0, set_why, "print what decided each choice of the optimiser, as comments"},
+  {"no-verify", NULL, 0, set_trust, "do not check graphs against their stage before and after each pass"},
+  {"list", NULL, 0, set_list, "list the passes"},
+};
+
+/* ---- one graph ---- */
+
+static un_status check(const settings *s, const un__parsed_graph *g, un__err *err) {
+  return s->trust ? UN_OK : tool_verify(g->root, g->stage, err);
 }
 
-/* Applies the comma-separated passes to one graph and prints the result. */
+static un_status apply(const settings *s, un__graph *ws, un__parsed_graph *g, const char *pass, un__strbuf *why, un__err *err) {
+  un__pass_env env = s->env;
+  env.why = s->why ? why : NULL;
+  g->root = un__run_named_pass(ws, g->root, &g->stage, pass, &env);
+  if (g->root) return check(s, g, err);
+  return un__fail(err, un__graph_status(ws), "%s", un__graph_err(ws)->text);
+}
+
+static void print_graph(const settings *s, const un__parsed_graph *g, const un__strbuf *why, un__strbuf *out) {
+  for (const char *line = un__sb_str(why); *line;) {
+    size_t n = strcspn(line, "\n");
+    un__sb_puts(out, s->tree ? "" : "# ");
+    un__sb_putn(out, line, n);
+    un__sb_putc(out, '\n');
+    line += n + (line[n] == '\n');
+  }
+  if (s->tree) un__print_tree(out, g->root, s->env.target->has_threads);
+  else un__print_text(out, g->root, g->name, g->stage, s->notes);
+}
+
+/* Applies the comma-separated passes to a graph and prints the result. */
 static un_status process(const settings *s, un__graph *ws, un__parsed_graph *g, un__strbuf *out, un__err *err) {
-  UN__TRY(check(s, g->root, g->stage, err));
+  UN__TRY(check(s, g, err));
   char *names = un__strdup(s->passes ? s->passes : ""), *save = NULL;
   if (!names) return un__fail(err, UN_ERR_NOMEM, "no memory");
   un_status status = UN_OK;
   un__strbuf why;
   un__sb_init(&why);
-  un__pass_env env = s->env;
-  env.why = s->why ? &why : NULL;
-  for (char *name = strtok_r(names, ",", &save); name && status == UN_OK; name = strtok_r(NULL, ",", &save)) {
-    g->root = un__run_named_pass(ws, g->root, &g->stage, name, &env);
-    status = g->root ? check(s, g->root, g->stage, err) : err->status;
-  }
-  un__free(names);
-  if (status == UN_OK) {
-    un__sb_puts(out, un__sb_str(&why));
-    if (s->tree) un__print_tree(out, g->root, env.target->has_threads);
-    else un__print_text(out, g->root, g->name, g->stage, s->notes);
-  }
+  for (char *name = strtok_r(names, ",", &save); name && status == UN_OK; name = strtok_r(NULL, ",", &save))
+    status = apply(s, ws, g, name, &why, err);
+  if (status == UN_OK) print_graph(s, g, &why, out);
   un__sb_finish(&why);
+  un__free(names);
   return status;
 }
 
+/* ---- a file ---- */
+
 enum { MAX_GRAPHS = 1024 };
 
-static int run(const settings *s, const char *path) {
-  un__err err = {0};
-  un__strbuf text, out;
-  un__sb_init(&text);
-  un__sb_init(&out);
-  un__graph *ws = un__workspace_create(&err);
+static un_status process_file(const settings *s, const char *path, un__strbuf *out, un__err *err) {
+  un__graph *ws = un__workspace_create(err);
   un__parsed_graph *graphs = un__calloc(MAX_GRAPHS, sizeof *graphs);
   size_t n = 0;
-  un_status status = ws && graphs ? tool_read_file(path, &text, &err) : un__fail(&err, UN_ERR_NOMEM, "no memory");
-  if (status == UN_OK) status = un__parse_text(ws, path, un__sb_str(&text), text.n, graphs, MAX_GRAPHS, &n);
-  for (size_t i = 0; i < n && status == UN_OK; i++) status = process(s, ws, &graphs[i], &out, &err);
-  if (status == UN_OK) fputs(un__sb_str(&out), stdout);
+  un_status status = ws && graphs ? tool_read_graphs(ws, path, graphs, MAX_GRAPHS, &n, err)
+                                  : un__fail(err, UN_ERR_NOMEM, "no memory");
+  for (size_t i = 0; i < n && status == UN_OK; i++) status = process(s, ws, &graphs[i], out, err);
   un__free(graphs);
   un__workspace_destroy(ws);
-  un__sb_finish(&text);
-  un__sb_finish(&out);
-  return status == UN_OK ? EXIT_OK : tool_fail(&err);
+  return status;
 }
 
-int tool_opt(int argc, char **argv) {
-  enum { PASS = 1, TARGET, NUMERICS, TREE, NOTES, WHY, NO_VERIFY, LIST, HELP };
-  static const struct option options[] = {
-    {"pass", required_argument, NULL, PASS}, {"target", required_argument, NULL, TARGET},
-    {"numerics", required_argument, NULL, NUMERICS}, {"tree", no_argument, NULL, TREE}, {"notes", no_argument, NULL, NOTES},
-    {"why", no_argument, NULL, WHY}, {"no-verify", no_argument, NULL, NO_VERIFY}, {"list", no_argument, NULL, LIST},
-    {"help", no_argument, NULL, HELP}, {0}};
-  settings s = {.env = {.target = un__target_generic(), .licences = UN__LIC_PRECISE}, .verify = true};
-  int o;
-  while ((o = getopt_long(argc, argv, "h", options, NULL)) != -1) switch (o) {
-    case PASS: s.passes = optarg; break;
-    case TARGET: if (!pick_target(optarg, &s.env.target)) return tool_usage("opt", "no such target", optarg); break;
-    case NUMERICS: if (!tool_numerics(optarg, &s.env.licences)) return tool_usage("opt", "no such numerics", optarg); break;
-    case TREE: s.tree = true; break;
-    case NOTES: s.notes = true; break;
-    case WHY: s.why = true; break;
-    case NO_VERIFY: s.verify = false; break;
-    case LIST: return list_passes();
-    case 'h': case HELP: fputs(help, stdout); return EXIT_OK;
-    default: return tool_usage("opt", "wrong usage", NULL);
-    }
-  if (optind + 1 != argc) return tool_usage("opt", "expected one FILE", NULL);
-  return run(&s, argv[optind]);
+static int print_list(void) {
+  un__strbuf out;
+  un__sb_init(&out);
+  un__list_passes(&out);
+  int code = tool_print(&out);
+  un__sb_finish(&out);
+  return code;
 }
+
+static int run(int argc, char **argv) {
+  settings s = {.env = {.target = un__target_generic(), .licences = UN__LIC_PRECISE}};
+  const char *path;
+  int code;
+  if (!tool_parse(&tool_opt, argc, argv, &s, &path, &code)) return code;
+  if (!path == !s.list) return tool_usage(&tool_opt, "expected one FILE, or --list", NULL);
+  if (s.list) return print_list();
+  un__err err = {0};
+  un__strbuf out;
+  un__sb_init(&out);
+  code = process_file(&s, path, &out, &err) == UN_OK ? tool_print(&out) : tool_fail(&err);
+  un__sb_finish(&out);
+  return code;
+}
+
+const tool_command tool_opt = {
+  .name = "opt", .summary = "apply named passes to .un graphs and print them",
+  .usage = "[--pass=NAME[,NAME..]] [options] FILE\n       unir opt --list", .operand = "FILE", .optional = true,
+  .about = "Reads .un graphs from FILE (- for standard input), applies the passes in order to each, prints .un.\n"
+           "Without --pass it checks and prints in canonical form.\n",
+  .options = options, .noptions = sizeof options / sizeof *options, .run = run,
+};

@@ -1,0 +1,113 @@
+"""`unir show`: every stage in every form."""
+import kit
+
+STAGES = ["tensor", "schedule", "kernel", "opt", "linear", "source", "asm"]
+FIXED = "--device=null:generic"
+
+
+class Stages(kit.Case):
+    def show(self, stage, *more, device=FIXED, file="matmul.un"):
+        return self.ok("show", "--stage=" + stage, device, *more, file)
+
+    def test_trees(self):
+        self.assertTrue(self.show("tensor").startswith("[11] SINK : void\n└── [10] REDUCE_AXIS(ADD, axes=(2)) : f32 (64,64)\n"))
+        self.assertIn("KERNEL : void", self.show("schedule"))
+        self.assertIn("RANGE(2, Reduce) : index", self.show("kernel"))
+        self.assertIn("Thread) : index", self.show("opt"))
+        self.assertTrue(self.show("linear").startswith("LINEAR : "))
+        self.assertEqual(self.ok("show", FIXED, "matmul.un"), self.show("kernel"))
+
+    def test_text_reads_back(self):
+        for stage in ["tensor", "schedule", "kernel", "opt", "linear"]:
+            text = self.show(stage, "--text")
+            self.assertEqual(self.ok("opt", "-", stdin=text), text, stage)
+            notes = self.show(stage, "--text", "--notes")
+            self.assertEqual(self.ok("opt", "-", stdin=notes), text, stage)
+
+    def test_a_later_stage_from_an_earlier_one(self):
+        """What is shown as text is a program for show again, with the same code in the end."""
+        source = self.show("source")
+        for stage in ["schedule", "kernel", "linear"]:
+            self.write("stage.un", self.show(stage, "--text"))
+            self.assertEqual(self.show("source", file="stage.un"), source, stage)
+
+    def test_no_way_back(self):
+        for stage, later in [("kernel", ["tensor", "schedule"]), ("linear", ["tensor", "schedule", "kernel", "opt"]),
+                             ("schedule", ["tensor"])]:
+            self.write("stage.un", self.show(stage, "--text"))
+            for back in later:
+                self.fails("show", "--stage=" + back, FIXED, "stage.un",
+                           says=f"stage {back}: expected a stage from {stage} on, where the graph is")
+
+    def test_source(self):
+        self.assertIn("define void @kernel(", self.show("source"))
+        self.assertTrue(self.show("source", device="--device=interp").startswith("unir 1\ngraph "))
+        self.assertEqual(self.show("source", "--text"), self.show("source"))
+
+    def test_assembly(self):
+        for device in ["interp", "null", "null:generic"]:
+            self.fails("show", "--stage=asm", "--device=" + device, "matmul.un", says="there is no machine code")
+        if "cpu" in kit.HAVE:
+            asm = self.show("asm", device="--device=cpu")
+            self.assertIn("kernel:", asm)
+            self.assertIn("ret", asm)
+
+    def test_why(self):
+        for stage in ["opt", "linear", "source"]:
+            plain, why = self.show(stage), self.show(stage, "--why")
+            self.assertTrue(why.endswith(plain), stage)
+            self.assertRegex(why[:len(why) - len(plain)], r"^(; )?lanes: .*\n(.*\n)*(; )?threads: .*\n$")
+        if "cpu" in kit.HAVE:
+            self.assertRegex(self.show("asm", "--why", device="--device=cpu"), r"^# ")
+        for stage in ["tensor", "schedule", "kernel"]:
+            self.usage("show", "--why", "--stage=" + stage, "matmul.un", says="--why: the optimiser decides at stage opt")
+
+    def test_notes_need_text(self):
+        self.usage("show", "--notes", "matmul.un", says="--notes: needs --text")
+
+    def test_sequential(self):
+        """A loop is called sequential where the optimiser has left it so on a device with threads; nowhere else."""
+        self.assertNotIn("sequential", self.show("kernel", file="double.un"))
+        self.assertNotIn("sequential", self.show("kernel"))
+        self.assertNotIn("sequential", self.show("opt", device="--device=interp"))
+        self.assertIn("Loop) : index", self.show("opt", device="--device=interp"))
+        opt = self.show("opt")
+        self.assertRegex(opt, r"RANGE\(\d+, Thread\) : index +# r\d+ in \[0,\d+\)\n")
+        self.assertRegex(opt, r"RANGE\(\d+, Loop\) : index +# r\d+ in \[0,[^)]*\)*, sequential\n")
+
+    def test_several_kernels(self):
+        """A kernel a header, as a comment of what is shown; equal ones once."""
+        text = """unir 1
+graph @three stage=tensor {
+  %n = const index [val=8]
+  %x = buffer f32 %n [slot=0]
+  %c = contiguous f32 %x
+  %a = add f32 %c, %c
+  %d = contiguous f32 %a
+  %b = add f32 %d, %d
+  %e = contiguous f32 %b
+  %f = mul f32 %e, %x
+  sink %f
+}
+"""
+        self.write("three.un", text)
+        self.assertIn("\nkernel 2 of 3, the same as before\n", self.show("kernel", file="three.un"))
+        self.assertIn("\n; kernel 3 of 3\n", self.show("source", file="three.un"))
+        self.assertIn("\n# kernel 3 of 3\n", self.show("opt", "--text", file="three.un"))
+
+    def test_numerics(self):
+        self.assertIn("@llvm.fma", self.show("source"))
+        self.assertNotIn("@llvm.fma", self.show("source", "--numerics=strict"))
+
+    def test_lone_tensor(self):
+        self.write("lone.un", kit.DOUBLE.replace("sink %y", "root %y"))
+        self.assertEqual(self.show("kernel", file="lone.un"), self.show("kernel", file="double.un"))
+
+    def test_same_everywhere(self):
+        """The fixed machine of the goldens is the one that `unir opt` has in mind."""
+        self.assertEqual(self.show("linear", "--text").replace("@k0", "@matmul"),
+                         self.ok("opt", "--pass=rangeify,opt,lower", "matmul.un"))
+
+
+if __name__ == "__main__":
+    kit.main()

@@ -50,7 +50,8 @@ MAX_LINES = 900
 
 
 def sources(root, folder, suffixes):
-    for base, _, files in os.walk(os.path.join(root, folder)):
+    for base, folders, files in os.walk(os.path.join(root, folder)):
+        folders[:] = [f for f in folders if not f.startswith((".", "build"))]
         for name in sorted(files):
             if name.endswith(suffixes):
                 path = os.path.join(base, name)
@@ -72,7 +73,7 @@ def check_includes(root, faults):
                 faults.append(f"{path}: include paths start at src/, not at {include}")
     for path, text in sources(root, ".", (".c", ".h")):
         for pattern, home in FOREIGN:
-            if pattern.search(text) and not os.path.normpath(path).startswith(home) and not path.startswith("build"):
+            if pattern.search(text) and not os.path.normpath(path).startswith(home):
                 faults.append(f"{path}: headers {pattern.pattern} belong to {home}")
 
 

@@ -89,7 +89,18 @@ static void check_unused(un__pat *p, const un__rule *r, const un__variant *v) {
 /* ---- rules ---- */
 
 static void check_tests(un__pat *p, const un__rule *r) {
-  if (!r->tests.n) un__pat_warn(p, r->loc, "untested", "rule '%s' has no test", r->name);
+  bool fires = false, waits = false;
+  for (size_t i = 0; i < r->tests.n; i++) *(r->tests.at[i].rhs ? &fires : &waits) = true;
+  if (!r->tests.n)
+    un__pat_warn(p, r->loc, "untested", "rule '%s' has no test", r->name);
+  else if (!fires)
+    un__pat_warn(p, r->loc, "untested", "rule '%s' has no test in which it fires", r->name);
+  bool guarded = false;
+  for (size_t i = 0; i < r->clauses.n; i++) guarded |= !r->clauses.at[i].is_let;
+  if (guarded && !waits && un__pat_asked(p, "untested-guard"))
+    un__pat_warn(p, r->loc, "untested-guard", "rule '%s' has no test in which its guard holds it back", r->name);
+  if (r->proof == UN__PP_NONE && un__pat_asked(p, "unproved"))
+    un__pat_warn(p, r->loc, "unproved", "rule '%s' does not say how it is known to be true", r->name);
   for (size_t i = 0; i < r->tests.n && !p->oom; i++) {
     un__infer in;
     un__pat_infer_test(p, &r->tests.at[i], &in);
@@ -100,20 +111,21 @@ static void check_meaning(un__pat *p, const un__rule *r, const un__infer *in) {
   un__check_total(p, r, in);
   un__check_self_loop(p, r, in);
   un__check_licence(p, r, in);
+  un__check_dropped_attr(p, r, in);
 }
 
 static void check_rule(un__pat *p, un__rule *r) {
   un__variants vs = {0};
-  uint32_t before = p->errors;
+  uint32_t before = p->faults;
   un__pat_lower(p, r, &vs);
-  for (size_t i = 0; i < vs.list.n && p->errors == before && !p->oom; i++) {
+  for (size_t i = 0; i < vs.list.n && p->faults == before && !p->oom; i++) {
     un__infer in;
     un__check_contradiction(p, vs.list.at[i]);
     un__pat_infer(p, vs.list.at[i], &in);
-    if (p->errors == before) check_meaning(p, r, &in);
+    if (p->faults == before) check_meaning(p, r, &in);
   }
-  if (p->errors == before && vs.list.n && !p->oom) check_unused(p, r, vs.list.at[0]);
-  if (p->errors == before) check_tests(p, r);
+  if (p->faults == before && vs.list.n && !p->oom) check_unused(p, r, vs.list.at[0]);
+  if (p->faults == before) check_tests(p, r);
 }
 
 enum { MAX_CALL_DEPTH = 48, UNSEEN = 0, OPEN, DONE };
@@ -154,13 +166,56 @@ static void check_decls(un__pat *p) {
   }
 }
 
+/* Rules of all sets that a stage runs together. */
+static void check_stage(un__pat *p, const un__stage_ast *s) {
+  UN__VEC(un__rule *) all = {0};
+  for (size_t i = 0; i < s->uses.n && !p->oom; i++) {
+    size_t n;
+    un__rule **rules = s->uses.at[i].set ? un__pat_set_rules(p, s->uses.at[i].set, &n) : NULL;
+    for (size_t k = 0; rules && k < n; k++) un__pat_push(p, &all, rules[k]);
+  }
+  un__check_cycles(p, all.at, all.n);
+  un__check_order(p, s);
+}
+
+static void check_overlap_names(un__pat *p, const un__ruleset_ast *s) {
+  size_t n;
+  un__rule **rules = un__pat_set_rules(p, s, &n);
+  const char **names = un__pat_alloc(p, (n + 1) * sizeof *names);
+  for (size_t i = 0; i < n && !p->oom; i++) names[i] = rules[i]->name;
+  for (size_t i = 0; i < s->rules.n && !p->oom; i++)
+    for (size_t k = 0; k < s->rules.at[i]->overlap_ok.n; k++) {
+      const char *name = s->rules.at[i]->overlap_ok.at[k];
+      bool known = false;
+      for (size_t j = 0; j < n && !known; j++) known = !strcmp(names[j], name);
+      if (known) continue;
+      un__diag *d = un__pat_error(p, s->rules.at[i]->loc, "unknown-name", "@overlap: ruleset '%s' has no rule '%s'",
+                                  s->name, name);
+      un__pat_suggest(p, d, name, names, n);
+    }
+}
+
+/* What rules do to each other: only when each is sound by itself. */
+static void check_together(un__pat *p) {
+  for (size_t i = 0; i < p->sets.n && !p->oom; i++) {
+    if (!p->sets.at[i]->main_file) continue;
+    size_t n;
+    un__rule **rules = un__pat_set_rules(p, p->sets.at[i], &n);
+    un__check_cycles(p, rules, n);
+    un__check_overlap(p, p->sets.at[i]);
+  }
+  for (size_t i = 0; i < p->stages.n && !p->oom; i++)
+    if (p->stages.at[i]->main_file) check_stage(p, p->stages.at[i]);
+}
+
 void un__pat_check(un__pat *p) {
   check_decls(p);
   for (size_t i = 0; i < p->sets.n && !p->oom; i++) {
     un__ruleset_ast *s = p->sets.at[i];
     if (!s->main_file) continue;
     check_twins(p, s);
+    check_overlap_names(p, s);
     for (size_t k = 0; k < s->rules.n && !p->oom; k++) check_rule(p, s->rules.at[k]);
-    if (!p->errors) un__check_overlap(p, s);
   }
+  if (!p->faults) check_together(p);
 }

@@ -77,6 +77,7 @@ bool un__pat_grow(un__pat *p, void *vec, size_t want, size_t size) {
 static bool same_place(un__pat_loc a, un__pat_loc b) { return a.file == b.file && a.off == b.off; }
 
 static un__diag *report(un__pat *p, un__severity sev, un__pat_loc loc, const char *code, const char *text) {
+  bool fault = sev == UN__SEV_ERROR;
   for (size_t i = 0; i < p->werror.n && sev == UN__SEV_WARNING; i++)
     if (!strcmp(p->werror.at[i], code) || !strcmp(p->werror.at[i], "all")) sev = UN__SEV_ERROR;
   for (size_t i = 0; i < p->diags.n; i++) {
@@ -87,6 +88,7 @@ static un__diag *report(un__pat *p, un__severity sev, un__pat_loc loc, const cha
     }
   }
   if (sev == UN__SEV_ERROR) p->errors++;
+  if (fault) p->faults++;
   un__diag d = {.severity = sev, .code = code, .text = text, .loc = loc};
   if (p->diags.n >= UN__PAT_MAX_ERRORS * 4 || !un__pat_push(p, &p->diags, d)) return un__pat_alloc(p, sizeof d);
   return &p->diags.at[p->diags.n - 1];
@@ -182,18 +184,99 @@ static int by_place(const void *a, const void *b) {
   return x < y ? -1 : x > y; /* order of reporting: both lie in one array */
 }
 
-void un__pat_print_diags(const un__pat *p, un__strbuf *out) {
+/* All of them by place, to be freed; NULL when memory is short. */
+static const un__diag **sorted(const un__pat *p, un__strbuf *out) {
   const un__diag **order = un__alloc((p->diags.n + 1) * sizeof *order);
   if (!order) {
     out->failed = true;
-    return;
+    return NULL;
   }
   for (size_t i = 0; i < p->diags.n; i++) order[i] = &p->diags.at[i];
   qsort(order, p->diags.n, sizeof *order, by_place);
+  return order;
+}
+
+void un__pat_print_diags(const un__pat *p, un__strbuf *out) {
+  const un__diag **order = sorted(p, out);
+  if (!order) return;
   for (size_t i = 0; i < p->diags.n && i < UN__PAT_MAX_ERRORS; i++) print_one(p, order[i], out);
   if (p->diags.n > UN__PAT_MAX_ERRORS)
     un__sb_printf(out, "... and %zu more\n", p->diags.n - (size_t)UN__PAT_MAX_ERRORS);
   un__free(order);
+}
+
+/* ---- JSON ---- */
+
+/* Bytes that are no UTF-8 text of their own (controls, and whatever a hostile file holds) as \u00xx. */
+void un__pat_json_string(un__strbuf *out, const char *s) {
+  un__sb_putc(out, '"');
+  for (; s && *s; s++) {
+    unsigned char c = (unsigned char)*s;
+    if (c == '"' || c == '\\')
+      un__sb_printf(out, "\\%c", c);
+    else if (c < 32 || c >= 127)
+      un__sb_printf(out, "\\u%04x", c);
+    else
+      un__sb_putc(out, (char)c);
+  }
+  un__sb_putc(out, '"');
+}
+
+static void json_place(const un__pat *p, un__pat_loc loc, un__strbuf *out) {
+  un__sb_puts(out, "\"file\": ");
+  un__pat_json_string(out, loc.file < p->files.n ? p->files.at[loc.file].name : "?");
+  un__sb_printf(out, ", \"line\": %u, \"column\": %u, \"length\": %u", (unsigned)loc.line, (unsigned)loc.col,
+                (unsigned)loc.len);
+}
+
+static void json_one(const un__pat *p, const un__diag *d, un__strbuf *out) {
+  un__sb_printf(out, "  {\"severity\": \"%s\", \"code\": \"%s\", \"text\": ",
+                d->severity == UN__SEV_ERROR ? "error" : "warning", d->code);
+  un__pat_json_string(out, d->text);
+  un__sb_puts(out, ", ");
+  json_place(p, d->loc, out);
+  un__sb_puts(out, ", \"notes\": [");
+  for (size_t i = 0; i < d->notes.n; i++) {
+    un__sb_puts(out, i ? ", {\"text\": " : "{\"text\": ");
+    un__pat_json_string(out, d->notes.at[i].text);
+    if (d->notes.at[i].loc.line) {
+      un__sb_puts(out, ", ");
+      json_place(p, d->notes.at[i].loc, out);
+    }
+    un__sb_putc(out, '}');
+  }
+  un__sb_puts(out, "]}");
+}
+
+void un__pat_json_diags(const un__pat *p, un__strbuf *out) {
+  const un__diag **order = sorted(p, out);
+  if (!order) return;
+  un__sb_putc(out, '[');
+  for (size_t i = 0; i < p->diags.n; i++) {
+    un__sb_puts(out, i ? ",\n" : "\n");
+    json_one(p, order[i], out);
+  }
+  un__sb_puts(out, p->diags.n ? "\n]\n" : "]\n");
+  un__free(order);
+}
+
+/* ---- codes ---- */
+
+bool un__pat_is_code(const char *code) {
+  static const char *const codes[] = {
+      "arity",        "bad-attr",  "blow-up",    "contradiction", "cycle",         "dropped-attr",    "duplicate",
+      "fp-licence",   "include",   "infallible", "lex",           "nonterm",       "not-commutative", "overlap",
+      "recursive",    "self-loop", "shadowed",   "syntax",        "type",          "unbound",         "unknown-op",
+      "unknown-name", "unproved",  "untested",   "unused",        "untested-guard"};
+  for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+    if (!strcmp(codes[i], code)) return true;
+  return false;
+}
+
+bool un__pat_asked(const un__pat *p, const char *code) {
+  for (size_t i = 0; i < p->asked.n; i++)
+    if (!strcmp(p->asked.at[i], code)) return true;
+  return false;
 }
 
 /* ---- near misses ---- */
@@ -219,10 +302,15 @@ static size_t edit_distance(const char *a, const char *b) {
 
 const char *un__pat_nearest(const char *name, const char *const *names, size_t n) {
   const char *best = NULL;
-  size_t n_name = strlen(name), best_d = n_name < 3 ? 0 : n_name / 3 + 1;
+  size_t n_name = strlen(name), best_d = n_name / 3; /* one letter in three may be wrong */
   for (size_t i = 0; i < n; i++) {
     size_t d = names[i] ? edit_distance(name, names[i]) : SIZE_MAX;
     if (d < best_d || (d == best_d && !best)) best = names[i], best_d = d;
   }
   return best;
+}
+
+void un__pat_suggest(un__pat *p, un__diag *d, const char *name, const char *const *names, size_t n) {
+  const char *near = un__pat_nearest(name, names, n);
+  if (near) un__pat_note_plain(p, d, "did you mean '%s'?", near);
 }

@@ -212,7 +212,7 @@ static int walk_call(un__infer *in, un__ex *e) {
   }
   if (!b) {
     un__diag *dg = un__pat_error(in->p, e->loc, "unknown-name", "there is no function '%s'", e->name);
-    un__pat_note_plain(in->p, dg, "declare it: extern fn %s(...): ...", e->name);
+    un__infer_suggest_call(in->p, dg, e->name);
     return -1;
   }
   if (!strcmp(b->name, "attr")) {
@@ -271,6 +271,14 @@ static void walk_in(un__infer *in, un__ex *e) {
   walk_int(in, e->args.at[2]);
 }
 
+static void unknown_upper(un__infer *in, const un__ex *e) {
+  un__diag *d = un__pat_error(in->p, e->loc, "unknown-name", "'%s' is neither an operation nor an axis type", e->name);
+  const char *names[UN__POP_COUNT + UN__PAXIS_COUNT] = {0};
+  for (int i = 1; i < UN__POP_COUNT; i++) names[i] = un__optab[i].name;
+  for (int i = 0; i < UN__PAXIS_COUNT; i++) names[UN__POP_COUNT + i] = un__pat_axis_id[i];
+  un__pat_suggest(in->p, d, e->name, names, sizeof names / sizeof *names);
+}
+
 static void walk_int(un__infer *in, un__ex *e) {
   const un__name *n;
   switch (e->kind) {
@@ -284,8 +292,7 @@ static void walk_int(un__infer *in, un__ex *e) {
       want(in, e, UN__K_INT, n->kind);
     return;
   case UN__EX_UPPER:
-    if (un__optab_axis(e->name) < 0 && un__optab_find(e->name) < 0)
-      un__pat_error(in->p, e->loc, "unknown-name", "'%s' is neither an operation nor an axis type", e->name);
+    if (un__optab_axis(e->name) < 0 && un__optab_find(e->name) < 0) unknown_upper(in, e);
     return;
   case UN__EX_UNARY:
     walk_int(in, e->args.at[0]);

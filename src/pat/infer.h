@@ -67,6 +67,8 @@ typedef struct un__builtin {
   const char *c;
 } un__builtin;
 const un__builtin *un__infer_builtin(const char *name);
+/* Notes the function nearest in name, or how to declare one. */
+void un__infer_suggest_call(un__pat *p, un__diag *d, const char *name);
 /* May the builtin give nothing (a node or nodes that are not there)? */
 bool un__infer_partial(const char *name);
 /* The operand of a BINARY node expression that becomes this op; 0: no such operator on nodes. */

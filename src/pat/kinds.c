@@ -56,6 +56,16 @@ const un__builtin *un__infer_builtin(const char *name) {
   return NULL;
 }
 
+void un__infer_suggest_call(un__pat *p, un__diag *d, const char *name) {
+  size_t n = p->decls.n, all = n + sizeof builtins / sizeof *builtins;
+  const char **names = un__pat_alloc(p, all * sizeof *names);
+  if (p->oom) return;
+  for (size_t i = 0; i < all; i++) names[i] = i < n ? p->decls.at[i]->name : builtins[i - n].name;
+  size_t before = d->notes.n;
+  un__pat_suggest(p, d, name, names, all);
+  if (d->notes.n == before) un__pat_note_plain(p, d, "declare it: extern fn %s(...): ...", name);
+}
+
 bool un__infer_partial(const char *name) {
   static const char *const partial[] = {"with_src", "with_dtype", "src", "first", "rest"};
   for (size_t i = 0; i < sizeof partial / sizeof *partial; i++)

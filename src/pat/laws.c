@@ -147,23 +147,107 @@ static bool fits(fit *f, const un__pn *pn, const un__ex *e) {
   }
 }
 
-/* May the template decline: then it ends by itself. */
-static bool partial(un__pat *p, const un__ex *e) {
+bool un__check_partial(un__pat *p, const un__ex *e) {
   const un__decl *d = e->kind == UN__EX_CALL ? un__pat_find_decl(p, e->name) : NULL;
   if (e->kind == UN__EX_EVAL || (d && d->partial) || (e->kind == UN__EX_CALL && !d)) return true;
   for (size_t i = 0; i < e->args.n; i++)
-    if (partial(p, e->args.at[i])) return true;
+    if (un__check_partial(p, e->args.at[i])) return true;
   return false;
 }
 
+/* Is `a`, said of what its names became, the guard `b` of what they were? */
+static bool same_guard(const fit *f, const un__ex *a, const un__ex *b) {
+  if (a->kind == UN__EX_NAME)
+    for (int i = 0; i < f->n; i++)
+      if (!strcmp(f->bound[i].name, a->name)) {
+        const un__ex *e = f->bound[i].e;
+        if (e->kind == UN__EX_CONST && e->args.n == 1) e = e->args.at[0]; /* #c: the guard speaks of its number */
+        return same_ex(e, b);
+      }
+  bool same = a->kind == b->kind && a->op == b->op && a->tok == b->tok && a->sem == b->sem && a->num == b->num &&
+              a->fnum == b->fnum && a->closed == b->closed && a->args.n == b->args.n && !a->attrs.n && !b->attrs.n &&
+              !a->type && !b->type && (a->name == NULL) == (b->name == NULL) && (!a->name || !strcmp(a->name, b->name));
+  for (size_t i = 0; same && i < a->args.n; i++) same = same_guard(f, a->args.at[i], b->args.at[i]);
+  return same;
+}
+
+/* Does every guard hold of the result because some guard held before? */
+static bool guards_hold_again(const fit *f) {
+  for (size_t i = 0; i < f->r->clauses.n; i++) {
+    bool held = false;
+    for (size_t k = 0; k < f->r->clauses.n && !held; k++)
+      held = same_guard(f, f->r->clauses.at[i].expr, f->r->clauses.at[k].expr);
+    if (f->r->clauses.at[i].is_let || !held) return false;
+  }
+  return true;
+}
+
 void un__check_self_loop(un__pat *p, const un__rule *r, const un__infer *in) {
-  if (!r->rhs || r->clauses.n || partial(p, r->rhs)) return;
+  if (!r->rhs || un__check_partial(p, r->rhs)) return;
   fit f = {.in = in, .r = r};
   bool root_again = r->rhs->kind == UN__EX_NAME &&
                     (!strcmp(r->rhs->name, "root") || (r->lhs->bind && !strcmp(r->lhs->bind, r->rhs->name)));
-  if (!root_again && !fits(&f, r->lhs, r->rhs)) return;
+  if (!root_again && (!fits(&f, r->lhs, r->rhs) || !guards_hold_again(&f))) return;
   un__diag *d = un__pat_error(p, r->rhs->loc, "self-loop", "rule '%s' matches what it makes", r->name);
   un__pat_note_plain(p, d, "it would fire until the fuel is gone; add a guard that its result breaks");
+}
+
+/* ---- attributes that get lost ---- */
+
+/* Does the left side accept any value of an attribute, at a node of this op? */
+static const un__site *accepts_any(const un__variant *v, int op, uint32_t word) {
+  for (size_t s = 0; s < v->sites.n; s++) {
+    bool looked_at = v->sites.at[s].op != op;
+    for (size_t i = 0; i < v->cons.n && !looked_at; i++) {
+      const un__cons *c = &v->cons.at[i];
+      bool attr = c->kind == UN__CK_ATTR || c->kind == UN__CK_ATTR_EQ || c->kind == UN__CK_INTS_EQ;
+      looked_at = attr && c->site == (int)s && (uint32_t)c->a == word;
+    }
+    for (size_t i = 0; i < v->caps.n && !looked_at; i++) {
+      const un__cap *c = &v->caps.at[i];
+      looked_at = (c->kind == UN__CAP_WORD || c->kind == UN__CAP_INTS) && c->site == (int)s && c->index == word;
+    }
+    if (!looked_at) return &v->sites.at[s];
+  }
+  return NULL;
+}
+
+/* Is the attribute read somewhere: attr(x, name)? Then the rule knows about it. */
+static bool reads_attr(const un__ex *e, const char *name) {
+  if (e->kind == UN__EX_CALL && !strcmp(e->name, "attr") && e->args.n == 2 && e->args.at[1]->kind == UN__EX_NAME &&
+      !strcmp(e->args.at[1]->name, name))
+    return true;
+  for (size_t i = 0; i < e->args.n; i++)
+    if (reads_attr(e->args.at[i], name)) return true;
+  for (size_t i = 0; i < e->attrs.n; i++)
+    if (reads_attr(e->attrs.at[i], name)) return true;
+  return false;
+}
+
+static bool rule_reads_attr(const un__rule *r, const char *name) {
+  for (size_t i = 0; i < r->clauses.n; i++)
+    if (reads_attr(r->clauses.at[i].expr, name)) return true;
+  return reads_attr(r->rhs, name);
+}
+
+static void dropped_attr(un__pat *p, const un__rule *r, const un__infer *in, const un__ex *e) {
+  int op = e->kind == UN__EX_OP ? un__infer_op(in, e) : 0;
+  const un__oprow *row = &un__optab[op > 0 ? op : 0];
+  for (uint32_t i = 0; op > 0 && i < e->attrs.n && i < un__optab_nattr(row); i++) {
+    const un__ex *a = e->attrs.at[i];
+    bool fixed = a->kind == UN__EX_INT || a->kind == UN__EX_UPPER;
+    if (!fixed || rule_reads_attr(r, row->attr[i].name) || !accepts_any(in->v, op, un__optab_attr_word(row, i)))
+      continue;
+    un__diag *d =
+        un__pat_warn(p, a->loc, "dropped-attr", "%s is rebuilt with a fixed '%s', but the left side accepts any",
+                     row->name, row->attr[i].name);
+    un__pat_note_plain(p, d, "bind it on the left and pass it on, or write the value that is meant there too");
+  }
+  for (size_t i = 0; i < e->args.n; i++) dropped_attr(p, r, in, e->args.at[i]);
+}
+
+void un__check_dropped_attr(un__pat *p, const un__rule *r, const un__infer *in) {
+  if (r->rhs) dropped_attr(p, r, in, r->rhs);
 }
 
 /* ---- licences ---- */

@@ -54,7 +54,7 @@ static const uint8_t dtype_class[UN__PDT_COUNT] = {
 #undef DTYPE
 
 #define AXIS(ID, ...) #ID,
-static const char *const axis_id[] = {
+const char *const un__pat_axis_id[UN__PAXIS_COUNT] = {
 #include "uop/axis.def"
 };
 #undef AXIS
@@ -76,7 +76,7 @@ int un__optab_find(const char *name) {
   return -1;
 }
 
-int un__optab_axis(const char *name) { return find(axis_id, sizeof axis_id / sizeof *axis_id, name); }
+int un__optab_axis(const char *name) { return find(un__pat_axis_id, UN__PAXIS_COUNT, name); }
 
 int un__optab_dtype(const char *text) { return find(un__pat_dtype_text, UN__PDT_COUNT, text); }
 

@@ -41,6 +41,13 @@ typedef enum un__pat_scalar {
   UN__PDT_COUNT
 } un__pat_scalar;
 
+typedef enum un__pat_axis {
+#define AXIS(ID, ...) UN__PAXIS_##ID,
+#include "uop/axis.def"
+#undef AXIS
+  UN__PAXIS_COUNT
+} un__pat_axis;
+
 typedef struct un__oprow {
   const char *name;
   uint32_t min, max; /* UINT32_MAX: no bound */
@@ -56,6 +63,8 @@ typedef struct un__oprow {
 extern const un__oprow un__optab[UN__POP_COUNT];
 extern const char *const un__pat_dtype_id[UN__PDT_COUNT];   /* "I32" */
 extern const char *const un__pat_dtype_text[UN__PDT_COUNT]; /* "i32" */
+
+extern const char *const un__pat_axis_id[UN__PAXIS_COUNT];  /* "LOOP" */
 
 int un__optab_find(const char *name);            /* -1: no such op */
 int un__optab_axis(const char *name);            /* -1: no such axis type */

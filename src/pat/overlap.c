@@ -201,8 +201,8 @@ static void compare(overlaps *o, size_t a, size_t b) {
   } else if (always_fires(early) && !(early->licences & ~late->licences) && rule_contains(o, a, b)) {
     d = un__pat_error(o->p, late->loc, "shadowed", "rule '%s' can never fire", late->name);
     un__pat_note_at(o->p, d, early->loc, "'%s' comes first and accepts every node this rule accepts", early->name);
-  } else if (o->p->warn_overlap && !allowed(early, late) && !allowed(late, early) && !rule_contains(o, a, b) &&
-             !rule_contains(o, b, a) && rule_meets(o, a, b)) {
+  } else if (un__pat_asked(o->p, "overlap") && !allowed(early, late) && !allowed(late, early) &&
+             !rule_contains(o, a, b) && !rule_contains(o, b, a) && rule_meets(o, a, b)) {
     d = un__pat_warn(o->p, late->loc, "overlap",
                      "rules '%s' and '%s' accept common nodes, and neither contains the other", early->name,
                      late->name);

@@ -205,27 +205,78 @@ static void stage_walk(un__parser *ps, un__stage_ast *s) {
   un__ps_fail(ps, "post, pre or once");
 }
 
+static void measure_ops(un__parser *ps, un__measure *m) {
+  do {
+    const un__opset *set = ps->tok.kind == UN__T_NAME ? un__pat_find_opset(ps->p, ps->tok.text) : NULL;
+    int op = ps->tok.kind == UN__T_OPNAME ? un__ps_opname(ps, &ps->tok) : 0;
+    if (op > 0) un__pat_push(ps->p, &m->ops, op);
+    for (size_t i = 0; set && i < set->ops.n; i++) un__pat_push(ps->p, &m->ops, set->ops.at[i]);
+    if (!set && ps->tok.kind != UN__T_OPNAME) un__ps_fail(ps, "'*', an operation or an opset");
+    un__ps_advance(ps);
+  } while (!ps->bad && un__ps_accept(ps, UN__T_COMMA));
+}
+
+static void stage_order(un__parser *ps, un__stage_ast *s) {
+  do {
+    un__measure m = {.loc = ps->tok.loc};
+    if (!un__ps_accept_word(ps, "nodes")) un__ps_fail(ps, "a measure: nodes(...)");
+    un__ps_expect(ps, UN__T_LPAREN, "after 'nodes'");
+    m.all = un__ps_accept(ps, UN__T_STAR);
+    if (!m.all && !ps->bad) measure_ops(ps, &m);
+    un__ps_expect(ps, UN__T_RPAREN, "to close the measure");
+    m.loc = un__ps_span(m.loc, ps);
+    if (!ps->bad) un__pat_push(ps->p, &s->order, m);
+  } while (!ps->bad && un__ps_accept(ps, UN__T_COMMA));
+}
+
+/* `fix node`: a result is rewritten again until nothing fires, as post and pre do; `fix none`: it is final. */
+static void stage_fix(un__parser *ps, un__stage_ast *s) {
+  s->fix_loc = ps->tok.loc;
+  if (un__ps_accept_word(ps, "none"))
+    s->fix = UN__FIX_NONE;
+  else if (un__ps_accept_word(ps, "node"))
+    s->fix = UN__FIX_NODE;
+  else
+    un__ps_fail(ps, "node or none");
+}
+
+/* What `walk` and `fix` say together. */
+static void settle_walk(un__parser *ps, un__stage_ast *s) {
+  bool once = !strcmp(s->walk, "ONCE"), pre = !strcmp(s->walk, "PRE");
+  if (s->fix == UN__FIX_NONE && pre)
+    un__pat_error(ps->p, s->fix_loc, "contradiction", "'walk pre' goes on to a fixpoint: it has no 'fix none'");
+  else if (s->fix == UN__FIX_NODE && once)
+    un__pat_error(ps->p, s->fix_loc, "contradiction", "'walk once' looks at no result again: it has no 'fix node'");
+  else if (s->fix == UN__FIX_NONE)
+    s->walk = "ONCE";
+}
+
+static void unknown_set(un__parser *ps, const un__use *u) {
+  un__diag *d = un__pat_error(ps->p, u->loc, "unknown-name", "there is no ruleset '%s'", u->name);
+  if (!un__ps_suggest_set(ps, d, u->name))
+    un__pat_note_plain(ps->p, d, "a ruleset of another file needs: include \"folder/file.pat\"");
+}
+
 static void stage_item(un__parser *ps, un__stage_ast *s) {
   if (un__ps_accept_word(ps, "use")) do {
       un__use u = {.name = ps->tok.text, .loc = ps->tok.loc};
       un__ps_expect(ps, UN__T_NAME, "as ruleset to use");
       u.set = ps->bad ? NULL : un__pat_find_set(ps->p, u.name);
-      if (!ps->bad && !u.set) {
-        un__diag *d = un__pat_error(ps->p, u.loc, "unknown-name", "there is no ruleset '%s'", u.name);
-        un__pat_note_plain(ps->p, d, "a ruleset of another file needs: include \"folder/file.pat\"");
-      }
+      if (!ps->bad && !u.set) unknown_set(ps, &u);
       un__pat_push(ps->p, &s->uses, u);
     } while (!ps->bad && un__ps_accept(ps, UN__T_COMMA));
   else if (un__ps_accept_word(ps, "walk"))
     stage_walk(ps, s);
   else if (un__ps_accept_word(ps, "fix"))
-    un__ps_expect(ps, UN__T_NAME, "after 'fix'");
+    stage_fix(ps, s);
+  else if (un__ps_accept_word(ps, "order"))
+    stage_order(ps, s);
   else if (un__ps_accept_word(ps, "fuel")) {
     s->fuel = ps->tok.num;
     if (ps->tok.kind == UN__T_INT && s->fuel > UINT32_MAX) un__ps_fail(ps, "fuel below 2^32");
     un__ps_expect(ps, UN__T_INT, "after 'fuel'");
   } else
-    un__ps_fail(ps, "use, walk, fix or fuel");
+    un__ps_fail(ps, "use, walk, fix, fuel or order");
 }
 
 static void stage(un__parser *ps) {
@@ -238,7 +289,15 @@ static void stage(un__parser *ps) {
   un__ps_expect(ps, UN__T_LBRACE, "to open the stage");
   while (!ps->bad && ps->tok.kind != UN__T_RBRACE) stage_item(ps, s);
   un__ps_expect(ps, UN__T_RBRACE, "to close the stage");
-  if (!ps->bad) un__pat_push(ps->p, &ps->p->stages, s);
+  if (ps->bad) return;
+  settle_walk(ps, s);
+  for (size_t i = 0; i < ps->p->stages.n; i++) {
+    if (strcmp(ps->p->stages.at[i]->name, s->name)) continue;
+    un__diag *d = un__pat_error(ps->p, s->loc, "duplicate", "stage '%s' is defined twice", s->name);
+    un__pat_note_at(ps->p, d, ps->p->stages.at[i]->loc, "first here");
+    return;
+  }
+  un__pat_push(ps->p, &ps->p->stages, s);
 }
 
 /* ---- files ---- */
@@ -402,6 +461,14 @@ bool un__pat_load_text(un__pat *p, const char *path, const char *text, size_t le
 }
 
 /* ---- look-up ---- */
+
+bool un__ps_suggest_set(un__parser *ps, un__diag *d, const char *name) {
+  const char **names = un__pat_alloc(ps->p, (ps->p->sets.n + 1) * sizeof *names);
+  for (size_t i = 0; i < ps->p->sets.n && !ps->p->oom; i++) names[i] = ps->p->sets.at[i]->name;
+  size_t before = d->notes.n;
+  if (!ps->p->oom) un__pat_suggest(ps->p, d, name, names, ps->p->sets.n);
+  return d->notes.n > before;
+}
 
 un__ruleset_ast *un__pat_find_set(const un__pat *p, const char *name) {
   for (size_t i = 0; i < p->sets.n; i++)

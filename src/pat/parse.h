@@ -38,6 +38,8 @@ un__ex *un__ps_primary(un__parser *ps);
 un__ex *un__ps_new(un__parser *ps, un__ex_kind kind);
 un__pn *un__ps_pattern(un__parser *ps);
 int un__ps_opname(un__parser *ps, const un__token *t); /* row; 0 after reporting an unknown one */
+/* Notes the ruleset whose name is nearest; false when none is near. */
+bool un__ps_suggest_set(un__parser *ps, un__diag *d, const char *name);
 void un__ps_ruleset(un__parser *ps);
 void un__ps_file(un__pat *p, uint32_t file, bool main_file, int depth);
 

@@ -192,24 +192,53 @@ static uint32_t licences(un__parser *ps) {
   return m;
 }
 
-static void proof(un__parser *ps, rule_attrs *ra) {
-  static const char *const names[] = {[UN__PP_SMT] = "smt",
-                                      [UN__PP_EVAL] = "eval",
-                                      [UN__PP_FUZZ] = "fuzz",
-                                      [UN__PP_INST] = "inst",
-                                      [UN__PP_TRUSTED] = "trusted"};
-  for (int i = 1; i <= UN__PP_TRUSTED; i++) {
-    if (!un__ps_word(ps, names[i])) continue;
-    if (ra->proof == UN__PP_NONE) ra->proof = (un__pat_proof)i;
+/* One way of several: smt, eval, fuzz, inst, `unroll N` (an smt proof of N turns), `rtol X` (how near fuzz must come),
+ * trusted "why". The first one is what the table of rules shows. */
+static void proof_way(un__parser *ps, rule_attrs *ra) {
+  static const struct {
+    const char *name;
+    un__pat_proof proof;
+    un__tok operand, or_operand; /* EOF: none */
+    const char *expected;
+  } ways[] = {{"smt", UN__PP_SMT, UN__T_EOF, UN__T_EOF, NULL},
+              {"eval", UN__PP_EVAL, UN__T_EOF, UN__T_EOF, NULL},
+              {"fuzz", UN__PP_FUZZ, UN__T_EOF, UN__T_EOF, NULL},
+              {"inst", UN__PP_INST, UN__T_EOF, UN__T_EOF, NULL},
+              {"unroll", UN__PP_SMT, UN__T_INT, UN__T_INT, "how many turns, after 'unroll'"},
+              {"rtol", UN__PP_FUZZ, UN__T_FLOAT, UN__T_INT, "a number after 'rtol'"},
+              {"trusted", UN__PP_TRUSTED, UN__T_STRING, UN__T_STRING, "the reason, in quotes, after 'trusted'"}};
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+    if (!un__ps_accept_word(ps, ways[i].name)) continue;
+    if (ra->proof == UN__PP_NONE) ra->proof = ways[i].proof;
+    if (!ways[i].expected) return;
+    if (ps->tok.kind != ways[i].operand && ps->tok.kind != ways[i].or_operand) un__ps_fail(ps, ways[i].expected);
+    un__ps_advance(ps);
     return;
   }
-  un__pat_error(ps->p, ps->tok.loc, "bad-attr", "@proof takes smt, eval, fuzz, inst or trusted");
+  un__pat_error(ps->p, ps->tok.loc, "bad-attr", "@proof takes smt, eval, fuzz, inst, unroll, rtol or trusted");
+  un__ps_advance(ps);
 }
 
-static void skip_to_paren(un__parser *ps) {
-  while (!ps->bad && ps->tok.kind != UN__T_RPAREN && ps->tok.kind != UN__T_EOF && ps->tok.kind != UN__T_RBRACE)
-    un__ps_advance(ps);
-  un__ps_expect(ps, UN__T_RPAREN, "to close the attribute");
+static void proof(un__parser *ps, rule_attrs *ra) {
+  do proof_way(ps, ra);
+  while (!ps->bad && (un__ps_accept(ps, UN__T_COMMA) || ps->tok.kind == UN__T_NAME));
+}
+
+static void order(un__parser *ps, rule_attrs *ra) {
+  ra->order = ps->tok.text;
+  un__ps_expect(ps, UN__T_STRING, "that says why the rule ends, in quotes");
+}
+
+static void overlap(un__parser *ps, rule_attrs *ra) {
+  do {
+    const char *name = ps->tok.text;
+    if (un__ps_expect(ps, UN__T_NAME, "as a rule in @overlap")) un__pat_push(ps->p, &ra->overlap_ok, name);
+  } while (!ps->bad && un__ps_accept(ps, UN__T_COMMA));
+}
+
+/* How an e-graph would use the rule: it may drop what it replaced, or not use the rule at all. */
+static void eg(un__parser *ps) {
+  if (!un__ps_accept_word(ps, "subsume") && !un__ps_accept_word(ps, "skip")) un__ps_fail(ps, "subsume or skip");
 }
 
 static void rule_attr(un__parser *ps, rule_attrs *ra) {
@@ -219,21 +248,30 @@ static void rule_attr(un__parser *ps, rule_attrs *ra) {
   bool known = false;
   static const char *const names[] = {"fp", "proof", "overlap", "order", "eg"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) known |= !strcmp(name.text, names[i]);
-  if (!known)
-    un__pat_error(ps->p, name.loc, "bad-attr", "rules have no attribute '@%s' (fp proof overlap order eg)", name.text);
-  if (!un__ps_accept(ps, UN__T_LPAREN)) return;
-  if (!strcmp(name.text, "fp"))
-    ra->licences |= licences(ps);
-  else if (!strcmp(name.text, "proof"))
-    proof(ps, ra);
-  else if (!strcmp(name.text, "order"))
-    ra->order = ps->tok.kind == UN__T_STRING ? ps->tok.text : "";
-  else if (!strcmp(name.text, "overlap"))
-    for (; ps->tok.kind == UN__T_NAME; un__ps_accept(ps, UN__T_COMMA)) {
-      un__pat_push(ps->p, &ra->overlap_ok, ps->tok.text);
+  if (!known) {
+    un__diag *d = un__pat_error(ps->p, name.loc, "bad-attr",
+                                "rules have no attribute '@%s' (fp proof overlap order eg)", name.text);
+    un__pat_suggest(ps->p, d, name.text, names, sizeof names / sizeof *names);
+  }
+  if (!known) {
+    if (!un__ps_accept(ps, UN__T_LPAREN)) return;
+    while (ps->tok.kind != UN__T_RPAREN && ps->tok.kind != UN__T_EOF && ps->tok.kind != UN__T_RBRACE)
       un__ps_advance(ps);
-    }
-  skip_to_paren(ps);
+  } else {
+    un__ps_expect(ps, UN__T_LPAREN, "after an attribute of a rule");
+    if (ps->bad) return;
+    if (!strcmp(name.text, "fp"))
+      ra->licences |= licences(ps);
+    else if (!strcmp(name.text, "proof"))
+      proof(ps, ra);
+    else if (!strcmp(name.text, "order"))
+      order(ps, ra);
+    else if (!strcmp(name.text, "overlap"))
+      overlap(ps, ra);
+    else
+      eg(ps);
+  }
+  un__ps_expect(ps, UN__T_RPAREN, "to close the attribute");
 }
 
 /* ---- rules ---- */
@@ -322,6 +360,13 @@ static void recover(un__parser *ps) {
 
 static void items(un__parser *ps, un__ruleset_ast *set, rule_attrs outer);
 
+static void unknown_opset(un__parser *ps) {
+  un__diag *d = un__pat_error(ps->p, ps->tok.loc, "unknown-name", "there is no opset '%s'", ps->tok.text);
+  const char **names = un__pat_alloc(ps->p, (ps->p->opsets.n + 1) * sizeof *names);
+  for (size_t i = 0; i < ps->p->opsets.n && !ps->p->oom; i++) names[i] = ps->p->opsets.at[i]->name;
+  if (!ps->p->oom) un__pat_suggest(ps->p, d, ps->tok.text, names, ps->p->opsets.n);
+}
+
 static void for_loop(un__parser *ps, un__ruleset_ast *set, rule_attrs ra) {
   un__ps_advance(ps);
   un__loop loop = {.var = ps->tok.text, .loc = ps->tok.loc};
@@ -331,7 +376,7 @@ static void for_loop(un__parser *ps, un__ruleset_ast *set, rule_attrs ra) {
   if (!ps->bad && !un__ps_accept_word(ps, "in")) un__ps_fail(ps, "'in'");
   if (!ps->bad && ps->tok.kind == UN__T_NAME) {
     loop.set = un__pat_find_opset(ps->p, ps->tok.text);
-    if (!loop.set) un__pat_error(ps->p, ps->tok.loc, "unknown-name", "there is no opset '%s'", ps->tok.text);
+    if (!loop.set) unknown_opset(ps);
     if (!loop.set) loop.set = un__pat_alloc(ps->p, sizeof *loop.set); /* empty: its rules stand for nothing */
   }
   un__ps_expect(ps, UN__T_NAME, "an opset after 'in'");
@@ -365,6 +410,29 @@ static void items(un__parser *ps, un__ruleset_ast *set, rule_attrs outer) {
   }
 }
 
+static void bases(un__parser *ps, un__ruleset_ast *s) {
+  do {
+    un__ruleset_ast *b = ps->tok.kind == UN__T_NAME ? un__pat_find_set(ps->p, ps->tok.text) : NULL;
+    if (b)
+      un__pat_push(ps->p, &s->bases, b);
+    else if (ps->tok.kind == UN__T_NAME)
+      un__ps_suggest_set(
+          ps,
+          un__pat_error(ps->p, ps->tok.loc, "unknown-name", "there is no ruleset '%s' above this one", ps->tok.text),
+          ps->tok.text);
+    un__ps_expect(ps, UN__T_NAME, "as base ruleset");
+  } while (!ps->bad && un__ps_accept(ps, UN__T_COMMA));
+}
+
+static void ctx_type(un__parser *ps, un__ruleset_ast *s) {
+  const char *tag = un__ps_accept_word(ps, "struct") ? "struct " : "";
+  if (ps->tok.kind == UN__T_NAME || ps->tok.kind == UN__T_OPNAME)
+    s->ctx = un__pat_fmt(ps->p, "%s%s", tag, ps->tok.text);
+  else
+    un__ps_fail(ps, "a C type after 'ctx'");
+  un__ps_advance(ps);
+}
+
 void un__ps_ruleset(un__parser *ps) {
   un__ruleset_ast *s = un__pat_alloc(ps->p, sizeof *s);
   un__ps_advance(ps);
@@ -372,31 +440,19 @@ void un__ps_ruleset(un__parser *ps) {
   s->name = ps->tok.text;
   s->loc = ps->tok.loc;
   un__ps_expect(ps, UN__T_NAME, "after 'ruleset'");
-  if (!ps->bad && un__ps_accept(ps, UN__T_COLON)) do {
-      un__ruleset_ast *b = ps->tok.kind == UN__T_NAME ? un__pat_find_set(ps->p, ps->tok.text) : NULL;
-      if (b)
-        un__pat_push(ps->p, &s->bases, b);
-      else if (ps->tok.kind == UN__T_NAME)
-        un__pat_error(ps->p, ps->tok.loc, "unknown-name", "there is no ruleset '%s' above this one", ps->tok.text);
-      un__ps_expect(ps, UN__T_NAME, "as base ruleset");
-    } while (!ps->bad && un__ps_accept(ps, UN__T_COMMA));
-  if (!ps->bad && un__ps_accept_word(ps, "ctx")) {
-    const char *tag = un__ps_accept_word(ps, "struct") ? "struct " : "";
-    if (ps->tok.kind == UN__T_NAME || ps->tok.kind == UN__T_OPNAME)
-      s->ctx = un__pat_fmt(ps->p, "%s%s", tag, ps->tok.text);
-    else
-      un__ps_fail(ps, "a C type after 'ctx'");
-    un__ps_advance(ps);
-  }
-  if (!ps->bad && un__ps_accept_word(ps, "order"))
-    while (ps->tok.kind != UN__T_LBRACE && ps->tok.kind != UN__T_EOF) un__ps_advance(ps);
-  un__ps_expect(ps, UN__T_LBRACE, "to open the ruleset");
-  if (ps->bad) return;
-  un__ruleset_ast *twin = un__pat_find_set(ps->p, s->name);
+  bool named = !ps->bad;
+  un__ruleset_ast *twin = named ? un__pat_find_set(ps->p, s->name) : NULL;
   if (twin) {
     un__diag *d = un__pat_error(ps->p, s->loc, "duplicate", "ruleset '%s' is defined twice", s->name);
     un__pat_note_at(ps->p, d, twin->loc, "first here");
   }
+  if (named && un__ps_accept(ps, UN__T_COLON)) bases(ps, s);
+  if (!ps->bad && un__ps_accept_word(ps, "ctx")) ctx_type(ps, s);
+  if (!ps->bad && un__ps_word(ps, "order"))
+    un__ps_fail(ps, "'{' (a stage declares its order, for the rules of all its sets)");
+  un__ps_expect(ps, UN__T_LBRACE, "to open the ruleset");
+  if (named && ps->bad) un__pat_push(ps->p, &ps->p->sets, s); /* its name is known all the same */
+  if (ps->bad) return;
   ps->doc = NULL;
   items(ps, s, (rule_attrs){0});
   un__ps_expect(ps, UN__T_RBRACE, "to close the ruleset");

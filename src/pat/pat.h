@@ -202,7 +202,7 @@ typedef struct un__rule {
   uint32_t licences;
   un__pat_proof proof;
   UN__VEC(const char *) overlap_ok;
-  const char *order; /* @order("why") */
+  const char *order;           /* @order("why"): lowers no measure, and ends all the same */
   UN__VEC(un__loop) loops;
   un__pn *lhs;
   UN__VEC(un__clause) clauses;
@@ -227,12 +227,22 @@ typedef struct un__use {
   un__ruleset_ast *set;
 } un__use;
 
+/* `nodes(A, B)`, or `nodes(*)`: what a stage counts down. */
+typedef struct un__measure {
+  bool all;
+  UN__VEC(int) ops;
+  un__pat_loc loc;
+} un__measure;
+
 typedef struct un__stage_ast {
   const char *name, *walk; /* "POST" "PRE" "ONCE" */
   un__pat_loc loc;
   UN__VEC(un__use) uses;
+  UN__VEC(un__measure) order; /* empty: nothing is claimed, fuel alone bounds it */
   uint64_t fuel;
   bool main_file;
+  enum { UN__FIX_UNSAID, UN__FIX_NODE, UN__FIX_NONE } fix;
+  un__pat_loc fix_loc;
 } un__stage_ast;
 
 typedef struct un__pat_file {
@@ -261,9 +271,10 @@ typedef struct un__pat {
   UN__VEC(un__pat_file) files;
   UN__VEC(const char *) dirs;   /* -I */
   UN__VEC(const char *) werror; /* codes; "all" */
-  bool warn_overlap;            /* many rules overlap on purpose: asked for by -Woverlap */
+  UN__VEC(const char *) asked;  /* codes of warnings that are given only when asked for (-Woverlap) */
   UN__VEC(un__diag) diags;
   uint32_t errors;
+  uint32_t faults; /* those of them that are no warnings made errors: what follows from them is not worth reporting */
   bool broken; /* a declaration could not be read: what uses it cannot be checked */
   UN__VEC(const char *) c_includes;
   UN__VEC(un__opset *) opsets;
@@ -290,8 +301,16 @@ un__diag *un__pat_error(un__pat *p, un__pat_loc loc, const char *code, const cha
 un__diag *un__pat_warn(un__pat *p, un__pat_loc loc, const char *code, const char *fmt, ...) UN__PRINTF(4, 5);
 void un__pat_note_at(un__pat *p, un__diag *d, un__pat_loc loc, const char *fmt, ...) UN__PRINTF(4, 5);
 void un__pat_note_plain(un__pat *p, un__diag *d, const char *fmt, ...) UN__PRINTF(3, 4);
+/* Notes the names nearest to `name` among `n` candidates, if any is near. */
+void un__pat_suggest(un__pat *p, un__diag *d, const char *name, const char *const *names, size_t n);
+/* Is `code` one that -Werror= and -W can name? Was the warning asked for? */
+bool un__pat_is_code(const char *code);
+bool un__pat_asked(const un__pat *p, const char *code);
 /* All diagnostics by file and line, errors counted; -Werror applied when they were reported. */
 void un__pat_print_diags(const un__pat *p, un__strbuf *out);
+/* The same as a JSON list of {severity, code, text, file, line, column, length, notes}. */
+void un__pat_json_diags(const un__pat *p, un__strbuf *out);
+void un__pat_json_string(un__strbuf *out, const char *s);
 /* The name nearest to `name` among `n` candidates, or NULL when none is near. */
 const char *un__pat_nearest(const char *name, const char *const *names, size_t n);
 

@@ -25,7 +25,7 @@ extern fn gathered_valid(gather: node): nodes
 extern fn bare(i: node): node
 
 /// Rewrites of the tensor graph before storage is planned.
-ruleset tensor_form order nodes(*) {
+ruleset tensor_form {
   /// Values pass a DETACH unchanged.
   @proof(trusted "values only")
   rule detach: DETACH(x) ~> x
@@ -111,7 +111,7 @@ ruleset valid_up : valid_used {
     test INDEX(RESHAPE(v:f32, 1), VALID(i:index, c:bool)):f32 -> nomatch
 }
 
-ruleset mops order nodes(*) {
+ruleset mops {
   @proof(fuzz)
   for op in Unary {
     rule index_unary: INDEX(op(x:'T), *i) ~> op(INDEX(x, *i):'T)

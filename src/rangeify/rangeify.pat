@@ -48,7 +48,7 @@ ruleset collapse {
 }
 
 /// A clamp of data is done in its own dtype: there its bounds are known, while an index from i64 or u64 has none.
-ruleset data_bounds order nodes(*) {
+ruleset data_bounds {
   @proof(fuzz)
   rule max_of_data: MAX[CAST(y:int):index, #c] if holds(dtype(y), c, c) => CAST(MAX(y, #c)):index
     test MAX(CAST<index>(v:i64), 0) -> CAST<index>(MAX(v, 0))
@@ -65,7 +65,7 @@ ruleset stages ctx un__rf_memory {
 }
 
 /// The element of a buffer is a LOAD.
-ruleset memory order nodes(BUFFER) {
+ruleset memory {
   @proof(trusted "placement")
   rule element: INDEX(b = BUFFER(..), *i) => element(b, i)
 }

@@ -15,7 +15,7 @@ opset Extreme  = MAX | MIN
 opset Idem     = MAX | MIN | AND | OR
 opset Chained  = ADD | MUL
 
-ruleset arith order nodes(SUB, NEG, SHL, SHR), nodes(*) {
+ruleset arith {
   // ---- identities ----
 
   /// x + 0 is x.
@@ -51,6 +51,7 @@ ruleset arith order nodes(SUB, NEG, SHL, SHR), nodes(*) {
     test FDIV(v:f32, 1.0:f32) -> v
   /// A NEG is cheaper than a product, and exact.
   @proof(smt)
+  @order("no rule makes a product of a float NEG")
   rule mul_minus_one_float: MUL[x:float, @minus_one] ~> NEG(x)
     test MUL(v:f32, -1.0:f32) -> NEG(v:f32)
   @proof(smt)
@@ -134,6 +135,7 @@ ruleset arith order nodes(SUB, NEG, SHL, SHR), nodes(*) {
   rule shr_to_div: SHR(x:index, #c) if c in [0, 62] ~> FLOORDIV(x, #(1 << c))
     test SHR(v:index, 3:index) -> FLOORDIV(v:index, 8:index)
   @proof(smt)
+  @order("an AND of index with a constant never comes back")
   rule and_to_mod: AND(x:index, #c) if c > 0 && (c & (c + 1)) == 0 => FLOORMOD(x, #(c + 1))
     test AND(v:index, 7:index) -> FLOORMOD(v:index, 8:index)
     test AND(v:index, 6:index) -> nomatch
@@ -147,6 +149,7 @@ ruleset arith order nodes(SUB, NEG, SHL, SHR), nodes(*) {
       test MUL(MUL(v:index, 3:index), 4:index) -> MUL(v, 12:index)
       test MUL(MUL(v:index, 4611686018427387904:index), 4:index) -> nomatch
       test ADD(ADD(v:f32, 1.0:f32), 2.0:f32) -> nomatch
+    @order("constants only move outwards in a chain")
     rule const_out: op[op(x:int|index|bool, c:const), y] if !is_const(y) && !is_const(x) ~> op(op(x, y), c)
       test ADD(ADD(v:index, 5:index), w:index) -> ADD(ADD(v, w), 5:index)
       test ADD(w:i32, ADD(v:i32, 5:i32)) -> ADD(ADD(v, w), 5:i32)
@@ -158,6 +161,7 @@ ruleset arith order nodes(SUB, NEG, SHL, SHR), nodes(*) {
     rule extreme_const: op(op(x, #a), #b) => op(x, #eval(op, a, b))
       test MAX(MAX(v:f32, 1.0:f32), 2.0:f32) -> MAX(v, 2.0:f32)
       test MIN(MIN(v:i8, 1:i8), 2:i8) -> MIN(v, 1:i8)
+    @order("constants only move outwards in a chain")
     rule extreme_out: op[op(x, c:const), y] if !is_const(y) && !is_const(x) ~> op(op(x, y), c)
       test MAX(MAX(v:i32, 1:i32), w:i32) -> MAX(MAX(v, w), 1:i32)
     rule extreme_again: op[op[x, y], x] ~> op(x, y)
@@ -173,6 +177,7 @@ ruleset arith order nodes(SUB, NEG, SHL, SHR), nodes(*) {
   // ---- like terms ----
 
   @proof(smt)
+  @order("fewer terms in a chain")
   rule double: ADD(x:int|index, x) ~> MUL(x, #2)
     test ADD(v:index, v:index) -> MUL(v:index, 2:index)
   @proof(smt)
@@ -182,6 +187,7 @@ ruleset arith order nodes(SUB, NEG, SHL, SHR), nodes(*) {
   rule collect_two: ADD[MUL(x:int|index, #a), MUL(x, #b)] => MUL(x, #(a + b))
     test ADD(MUL(v:i32, 3:i32), MUL(v:i32, 5:i32)) -> MUL(v:i32, 8:i32)
   @proof(smt)
+  @order("fewer terms in a chain")
   rule chain_double: ADD[ADD[y, x:int|index], x] ~> ADD(y, MUL(x, #2))
     test ADD(ADD(w:index, v:index), v:index) -> ADD(w:index, MUL(v:index, 2:index))
   @proof(smt)
@@ -195,6 +201,7 @@ ruleset arith order nodes(SUB, NEG, SHL, SHR), nodes(*) {
     test ADD(ADD(w:index, MUL(v:index, 2:index)), MUL(v:index, 3:index)) -> ADD(w:index, MUL(v:index, 5:index))
   /// A constant factor goes to the terms, where it may cancel, collect, or divide.
   @proof(smt)
+  @order("sums rise over products, and are never factored")
   rule distribute: MUL(ADD(x:index, y), #c) ~> ADD(MUL(x, #c), MUL(y, #c))
     test MUL(ADD(v:index, w:index), 4:index) -> ADD(MUL(v:index, 4:index), MUL(w:index, 4:index))
 
@@ -202,8 +209,10 @@ ruleset arith order nodes(SUB, NEG, SHL, SHR), nodes(*) {
 
   @proof(smt)
   for op in Chained {
+    @order("chains that lean right get fewer")
     rule lean_left: op[x = op(_, _):index, op[y, z]] if is_link(op, z) ~> op(op(x, y), z)
       test ADD(ADD(a:index, b:index), ADD(c:index, 1:index)) -> ADD(ADD(ADD(a, b), 1), c)
+    @order("pairs of terms out of order get fewer")
     rule sort_chain: op[op[x:index, y], z] if after(op, y, z) ~> op(op(x, z), y)
       test ADD(ADD(u:index, RANGE<0, LOOP>(8)), v:index) -> ADD(ADD(u, v), RANGE<0, LOOP>(8))
       test MUL(MUL(u:index, RANGE<0, LOOP>(8)), v:index) -> MUL(MUL(u, v), RANGE<0, LOOP>(8))

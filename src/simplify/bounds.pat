@@ -2,7 +2,7 @@
 include "simplify/externs.pat"
 c_include "simplify/simplify.h"
 
-ruleset bounds order nodes(*) {
+ruleset bounds {
   @proof(smt)
   rule max_known: MAX[x:int|index|bool, y] if vmin(x) >= vmax(y) && finite(vmax(y)) ~> x
     test MAX(v:index in [5, 9], w:index in [0, 5]) -> v:index in [5, 9]

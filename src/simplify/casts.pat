@@ -2,7 +2,7 @@
 include "simplify/externs.pat"
 c_include "simplify/simplify.h"
 
-ruleset casts order nodes(CAST, BITCAST), nodes(*) {
+ruleset casts {
   @proof(smt)
   rule cast_same: CAST<'A>(x:'A) ~> x
     test CAST<f32>(v:f32) -> v:f32
@@ -40,6 +40,7 @@ ruleset casts order nodes(CAST, BITCAST), nodes(*) {
   rule mul_bool: MUL[CAST(c:bool), y:int|index] ~> WHERE(c, y, @zero)
     test MUL(CAST<i32>(v:bool), w:i32) -> WHERE(v:bool, w:i32, 0:i32)
   @proof(smt)
+  @order("a selection of constants never comes back")
   rule where_to_cast: WHERE(c, @one:int|float, @zero) ~> CAST(c):dtype(root)
     test WHERE(c:bool, 1:f32, 0:f32) -> CAST<f32>(c:bool)
   /// Comparisons do not change when both sides are converted without loss (and float to float keeps the order).

@@ -8,7 +8,7 @@ c_include "simplify/simplify.h"
 
 opset Both = AND | OR
 
-ruleset compare order nodes(NOT), nodes(*) {
+ruleset compare {
   // ---- equal operands ----
 
   /// Also for floats: NaN < NaN is false.
@@ -89,20 +89,24 @@ ruleset compare order nodes(NOT), nodes(*) {
     test LT(3:index, FLOORDIV(v:index, 4:index)) -> LT(15:index, v:index)
   /// g*X < c is X < ceil(c / g).
   @proof(smt)
+  @order("the coefficients shrink")
   rule lt_gcd: LT(x = ADD(_, _):index, #c) let g = gcd_of(x) if g > 1 => LT(multiple(x, g):index, #(0 - fdiv(0 - c, g)))
     test LT(ADD(MUL(v:index, 4:index), MUL(w:index, 6:index)), 7:index)
       -> LT(ADD(MUL(v:index, 2:index), MUL(w:index, 3:index)), 4:index)
   @proof(smt)
+  @order("the coefficients shrink")
   rule gt_gcd: LT(#c, x = ADD(_, _):index) let g = gcd_of(x) if g > 1 => LT(#(fdiv(c, g)), multiple(x, g):index)
     test LT(7:index, ADD(MUL(v:index, 4:index), MUL(w:index, 6:index)))
       -> LT(3:index, ADD(MUL(v:index, 2:index), MUL(w:index, 3:index)))
   /// g*X + r < g*c, r in [0, g), is X < c.
   @proof(fuzz)
+  @order("the coefficients shrink")
   rule lt_rest: LT(x = ADD(_, _):index, #c) let g = factor(x, c) => LT(multiple(x, g):index, #(c / g))
     test LT(ADD(MUL(v:index, 4:index), w:index in [0, 3]), 8:index) -> LT(v:index, 2:index)
     test LT(ADD(MUL(v:index, 4:index), w:index in [0, 3]), 7:index) -> nomatch
   /// g*c - 1 < g*X + r is c - 1 < X.
   @proof(fuzz)
+  @order("the coefficients shrink")
   rule gt_rest: LT(#b, x = ADD(_, _):index) let g = factor(x, b + 1) => LT(#((b + 1) / g - 1), multiple(x, g):index)
     test LT(7:index, ADD(MUL(v:index, 4:index), w:index in [0, 3])) -> LT(1:index, v:index)
   /// Both sides lose what they share.
@@ -188,8 +192,10 @@ ruleset compare order nodes(NOT), nodes(*) {
 
   @proof(smt)
   for op in Both {
+    @order("chains that lean right get fewer")
     rule lean_left_cond: op[x = op(_, _):bool, op[y, z]] if is_link(op, z) ~> op(op(x, y), z)
       test AND(AND(a:bool, b:bool), c:bool) -> nomatch
+    @order("pairs of conditions out of order get fewer")
     rule sort_conds: op[op[x:bool, y], z] if after(op, y, z) ~> op(op(x, z), y)
       test AND(AND(c:bool, LT(RANGE<1, LOOP>(8), 3)), LT(RANGE<0, LOOP>(8), 3))
         -> AND(AND(c, LT(RANGE<0, LOOP>(8), 3)), LT(RANGE<1, LOOP>(8), 3))

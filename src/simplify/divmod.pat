@@ -9,7 +9,7 @@
 include "simplify/externs.pat"
 c_include "simplify/simplify.h"
 
-ruleset divmod order nodes(FLOORDIV, FLOORMOD), nodes(*) {
+ruleset divmod {
   // ---- any integers ----
 
   @proof(smt)
@@ -56,9 +56,11 @@ ruleset divmod order nodes(FLOORDIV, FLOORMOD), nodes(*) {
   // ---- constants as divisors ----
 
   @proof(smt)
+  @order("negative divisors get fewer")
   rule fdiv_negative: FLOORDIV(x:index, #c) if c < 0 => FLOORDIV(MUL(x, @minus_one), #(0 - c))
     test FLOORDIV(v:index, -3:index) -> FLOORDIV(MUL(v:index, -1:index), 3:index)
   @proof(smt)
+  @order("negative divisors get fewer")
   rule fmod_negative: FLOORMOD(x:index, #c) if c < 0 => MUL(FLOORMOD(MUL(x, @minus_one), #(0 - c)), @minus_one)
     test FLOORMOD(v:index, -3:index) -> MUL(FLOORMOD(MUL(v:index, -1:index), 3:index), -1:index)
   /// The whole range of x falls in one bucket.
@@ -70,9 +72,11 @@ ruleset divmod order nodes(FLOORDIV, FLOORMOD), nodes(*) {
     test FLOORMOD(v:index in [7, 11], 4:index) -> nomatch
   /// Coefficients by which c divides nearly: all of the quotient is known.
   @proof(fuzz)
+  @order("the division goes, and what is left is a part of its dividend")
   rule fdiv_whole: FLOORDIV(x:index, #c) if c > 1 => whole_quotient(x, c)
     test FLOORDIV(ADD(MUL(v:index in [0, 1], 5:index), w:index in [0, 2]), 4:index) -> v:index in [0, 1]
   @proof(fuzz)
+  @order("the division goes, and what is left is a part of its dividend")
   rule fmod_whole: FLOORMOD(x:index, #c) if c > 1 => whole_remainder(x, c)
     test FLOORMOD(ADD(MUL(v:index, 4:index), w:index in [0, 3]), 4:index) -> w:index in [0, 3]
 
@@ -91,10 +95,12 @@ ruleset divmod order nodes(FLOORDIV, FLOORMOD), nodes(*) {
     test FLOORMOD(FLOORMOD(v:index, 12:index), 4:index) -> FLOORMOD(v:index, 4:index)
     test FLOORMOD(FLOORMOD(v:index, 6:index), 4:index) -> nomatch
   @proof(smt)
+  @order("divisions above moduli get fewer, divisors do not grow")
   rule fdiv_of_fmod: FLOORDIV(FLOORMOD(x:index, #a), #b) if b > 1 && a > 0 && a % b == 0
     ~> FLOORMOD(FLOORDIV(x, #b), #(a / b))
     test FLOORDIV(FLOORMOD(v:index, 12:index), 4:index) -> FLOORMOD(FLOORDIV(v:index, 4:index), 3:index)
   @proof(fuzz)
+  @order("moduli below moduli get fewer")
   rule fmod_inner: FLOORMOD(x:index, #c) if c > 1 => FLOORMOD(without_inner_mod(x, c), #c)
     test FLOORMOD(ADD(FLOORMOD(v:index, 12:index), w:index), 4:index) -> FLOORMOD(ADD(v:index, w:index), 4:index)
 
@@ -102,23 +108,27 @@ ruleset divmod order nodes(FLOORDIV, FLOORMOD), nodes(*) {
 
   /// (g*X + r) // (g*d) is X // d for r in [0, g).
   @proof(fuzz)
+  @order("the divisor shrinks")
   rule fdiv_factor: FLOORDIV(x:index, #c) if c > 1 let g = factor(x, c) => FLOORDIV(multiple(x, g), #(c / g))
     test FLOORDIV(ADD(MUL(v:index, 4:index), w:index in [0, 3]), 12:index) -> FLOORDIV(v:index, 3:index)
     test FLOORDIV(ADD(MUL(v:index, 4:index), w:index in [0, 4]), 12:index) -> nomatch
   /// (g*X + r) mod (g*d) is g*(X mod d) + r.
   @proof(fuzz)
+  @order("the divisor shrinks")
   rule fmod_factor: FLOORMOD(x:index, #c) if c > 1 let g = factor(x, c)
     => ADD(MUL(FLOORMOD(multiple(x, g), #(c / g)), #g), rest(x, g))
     test FLOORMOD(ADD(MUL(v:index, 4:index), w:index in [0, 3]), 12:index)
       -> ADD(MUL(FLOORMOD(v:index, 3:index), 4:index), w:index in [0, 3])
   /// (c*X + r) // c is X + r // c.
   @proof(fuzz)
+  @order("terms below a division get fewer")
   rule fdiv_pull: FLOORDIV(x:index, #c) if c > 1 && has_multiple(x, c)
     => ADD(multiple(x, c), FLOORDIV(rest(x, c), #c))
     test FLOORDIV(ADD(MUL(v:index, 8:index), w:index), 4:index)
       -> ADD(MUL(v:index, 2:index), FLOORDIV(w:index, 4:index))
     test FLOORDIV(ADD(v:index, 5:index), 4:index) -> ADD(1:index, FLOORDIV(ADD(v:index, 1:index), 4:index))
   @proof(fuzz)
+  @order("coefficients below a division shrink")
   rule fmod_reduce: FLOORMOD(x:index, #c) if c > 1 => FLOORMOD(reduced(x, c), #c)
     test FLOORMOD(ADD(MUL(v:index, 8:index), w:index), 4:index) -> FLOORMOD(w:index, 4:index)
     test FLOORMOD(MUL(v:index, 7:index), 4:index) -> FLOORMOD(MUL(v:index, 3:index), 4:index)
@@ -161,7 +171,7 @@ ruleset divmod order nodes(FLOORDIV, FLOORMOD), nodes(*) {
     test FLOORMOD(RANGE<0, LOOP>(v:index), v:index) -> RANGE<0, LOOP>(v:index)
 }
 
-ruleset recombine order nodes(FLOORDIV, FLOORMOD), nodes(*) {
+ruleset recombine {
   // ---- (x//c)*c + x%c and its kin; q is the position of the upper digit, p of the lower. `e == a*d` says that the
   //      digits are neighbours. Chains keep the parts of one dividend side by side (`after`), so neighbours suffice.
 

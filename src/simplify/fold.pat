@@ -11,10 +11,11 @@ opset Evaluable = NEG | RECIP | SQRT | EXP | EXP2 | LOG | LOG2 | SIN | TRUNC | F
 opset Bounded = ADD | SUB | MUL | NEG | FLOORDIV | FLOORMOD | TRUNCDIV | TRUNCMOD | MAX | MIN | LT | NE | EQ | AND | OR
               | XOR | SHL | SHR | NOT | WHERE | CAST
 
-ruleset fold order nodes(*) {
+ruleset fold {
   /// An op on constants: the reference evaluator's value. It declines where index arithmetic leaves int64.
   @proof(eval)
   for op in Evaluable {
+    @order("a constant is final")
     rule const_fold: op(*cs:const) => #eval(op, *cs)
       test ADD(250:u8, 10:u8) -> 4:u8
       test FLOORDIV(-7:index, 2:index) -> -4:index
@@ -30,6 +31,7 @@ ruleset fold order nodes(*) {
   /// Bounds that leave one value leave a constant.
   @proof(fuzz)
   for op in Bounded {
+    @order("a constant is final")
     rule one_value: op(..):int|index|bool if vmin(root) == vmax(root) && finite(vmin(root)) => #(vmin(root))
       test FLOORDIV(v:index in [8, 11], 4:index) -> 2:index
       test LT(v:index in [0, 3], 4:index) -> @true:bool

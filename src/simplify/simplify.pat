@@ -18,4 +18,6 @@ stage simplify {
   use fold, bounds, arith, where_fold, casts, divmod, recombine, compare, valid, reduce
   walk post
   fuel 64
+  order nodes(TRUNCDIV, TRUNCMOD), nodes(REDUCE), nodes(SHL, SHR), nodes(FLOORDIV, FLOORMOD), nodes(SUB), nodes(MAX, MIN),
+    nodes(CAST, BITCAST), nodes(WHERE), nodes(LT, NE, EQ), nodes(VALID), nodes(NEG), nodes(*)
 }

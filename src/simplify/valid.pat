@@ -7,7 +7,7 @@ c_include "simplify/simplify.h"
 
 opset Through = ADD | SUB | MUL | FLOORDIV | FLOORMOD | MAX | MIN
 
-ruleset valid order nodes(VALID), nodes(*) {
+ruleset valid {
   @proof(smt)
   rule valid_true: VALID(i, @true) ~> i
     test VALID(v:index, @true:bool) -> v:index
@@ -29,8 +29,10 @@ ruleset valid order nodes(VALID), nodes(*) {
   /// Arithmetic on no index gives no index.
   @proof(fuzz)
   for op in Through {
+    @order("VALID only moves outwards")
     rule valid_left: op(VALID(i, g), y:index) ~> VALID(op(i, y), g)
       test FLOORDIV(VALID(v:index, c:bool), 4:index) -> VALID(FLOORDIV(v, 4), c)
+    @order("VALID only moves outwards")
     rule valid_right: op(y:index, VALID(i, g)) ~> VALID(op(y, i), g)
       test FLOORMOD(8:index, VALID(v:index, c:bool)) -> VALID(FLOORMOD(8, v), c)
     rule invalid_left: op(i = INVALID(), _) ~> i
@@ -42,6 +44,7 @@ ruleset valid order nodes(VALID), nodes(*) {
   @proof(fuzz)
   rule index_valid: INDEX(p:ptr, VALID(i, g)) ~> INDEX(p, i, g)
   @proof(fuzz)
+  @order("VALID only moves outwards")
   rule index_valid_gate: INDEX(p:ptr, VALID(i, g), h:bool) ~> INDEX(p, i, AND(g, h))
   @proof(fuzz)
   rule index_gate_true: INDEX(p:ptr, i, @true) ~> INDEX(p, i)
@@ -55,24 +58,30 @@ ruleset valid order nodes(VALID), nodes(*) {
 
   /// The address counts only where the gate holds.
   @proof(fuzz)
+  @order("`under` gives something smaller or nothing")
   rule index_under_gate: INDEX(p:ptr, i, g) if !is_const(g) => INDEX(p, under(i, g, 1), g)
   @proof(fuzz)
+  @order("`under` gives something smaller or nothing")
   rule valid_under_gate: VALID(i, g) if !is_const(g) => VALID(under(i, g, 1), g)
     test VALID(FLOORMOD(v:index in [0, 9], 4), LT(v, 4)) -> VALID(v, LT(v, 4))
     test VALID(FLOORMOD(v:index in [0, 9], 4), LT(v, 5)) -> nomatch
   @proof(fuzz)
+  @order("`under` gives something smaller or nothing")
   rule where_then: WHERE(c, t:index, f) if !is_const(c) => WHERE(c, under(t, c, 1), f)
     test WHERE(LT(v:index in [0, 9], 4), FLOORDIV(v, 4), 7) -> WHERE(LT(v, 4), 0, 7)
     test WHERE(LT(4, ADD(v:index in [0, 9], w:index in [0, 9])), FLOORDIV(ADD(v, w), 17), 7) -> nomatch
   @proof(fuzz)
+  @order("`under` gives something smaller or nothing")
   rule where_else: WHERE(c, t:index, f) if !is_const(c) => WHERE(c, t, under(f, c, 0))
     test WHERE(LT(v:index in [0, 9], 4), 7, MAX(v, 4)) -> WHERE(LT(v, 4), 7, v)
   /// Of a conjunction each part counts only where the other holds; of a disjunction, only where it does not.
   @proof(fuzz)
+  @order("`under` gives something smaller or nothing")
   rule and_under: AND[a:bool, b] => AND(under(a, b, 1), b)
     test AND(LT(FLOORMOD(v:index in [0, 9], 4), w:index in [0, 9]), LT(v, 4)) -> AND(LT(v, w), LT(v, 4))
     test AND(LT(FLOORMOD(v:index in [0, 9], 4), w:index in [0, 9]), LT(v, 5)) -> nomatch
   @proof(fuzz)
+  @order("`under` gives something smaller or nothing")
   rule or_under: OR[a:bool, b] => OR(under(a, b, 0), b)
     test OR(LT(w:index in [0, 9], FLOORMOD(v:index in [0, 9], 4)), LT(3, v)) -> OR(LT(w, v), LT(3, v))
 }

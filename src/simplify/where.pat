@@ -2,7 +2,7 @@
 include "simplify/externs.pat"
 c_include "simplify/simplify.h"
 
-ruleset where_fold order nodes(WHERE), nodes(*) {
+ruleset where_fold {
   @proof(smt)
   rule where_true: WHERE(@true, t, _) ~> t
     test WHERE(@true:bool, v:f32, w:f32) -> v:f32

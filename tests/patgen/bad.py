@@ -3,8 +3,10 @@
 Every bad/NAME.pat must give exactly the text in bad/NAME.txt (whose first line is the exit status). Then hostile
 files: whatever the bytes are, patgen must end by itself with status 0, 1 or 2.
 """
+import json
 import pathlib
 import random
+import re
 import subprocess
 import sys
 
@@ -36,6 +38,20 @@ for pat in sorted((here / "bad").glob("*.pat")):
         want.write_text(got)
     check(pat.name, want.exists() and want.read_text() == got, got)
 
+# The same diagnostics as data: as many, at the same places, and JSON whatever the file holds.
+for pat in sorted((here / "bad").glob("*.pat")):
+    more = ["-Woverlap"] if pat.stem == "overlap" else []
+    status, text = run(pat, "--diagnostics=json", *more)
+    said = [f"{d['file']}:{d['line']}:{d['column']}: {d['severity']}: {d['text']} [{d['code']}]" for d in json.loads(text)]
+    plain = [line for line in run(pat, *more)[1].split("\n") if re.match(r"[^ ]*:\d+:\d+: (error|warning): ", line)]
+    check(f"{pat.name} as JSON", said == plain, "\n".join(said))
+
+for code in ("unproved", "untested-guard"):
+    status, text = run(here / "bad" / "nonterm.pat", f"-W{code}")
+    check(f"-W{code}", f"[{code}]" in text and f"[{code}]" not in run(here / "bad" / "nonterm.pat")[1], text)
+for wrong in ("-Werror=nonsense", "-Wnonsense", "-Werror"):
+    status, text = run(here / "bad" / "untested.pat", wrong)
+    check(wrong, status == 2 and "no such warning" in text, text)
 status, text = run(here / "bad" / "untested.pat", "-Werror=untested")
 check("-Werror=untested", status == 1 and "error:" in text, text)
 status, text = run(here / "bad" / "overlap.pat", "-Werror=all", "-Woverlap")

@@ -13,7 +13,7 @@ extern fn   reversed(i: nodes, p: attr): nodes
 extern fn   split_of(r: node): int
 extern fn   negated(x: node): node
 
-ruleset fold order nodes(*) {
+ruleset fold {
   /// Pure op on constants: the reference evaluator.
   @proof(eval)
   for op in Foldable {
@@ -56,6 +56,7 @@ ruleset fold order nodes(*) {
 }
 
 ruleset where_fold {
+  @proof(smt, inst) @proof(fuzz, rtol 1e-5) @eg(subsume) @overlap(where_const)
   rule where_same: WHERE(_, x, x) ~> x
     test WHERE(c:bool, v:f32, v) -> v
     test WHERE(c:bool, v:f32, w:f32) -> nomatch
@@ -69,7 +70,7 @@ ruleset where_fold {
     test WHERE(a:bool, WHERE(b:bool, v:i32, w:i32), w) -> WHERE(AND(a, b), v, w)
 }
 
-ruleset divmod : fold order nodes(FLOORDIV, FLOORMOD), nodes(*) {
+ruleset divmod : fold {
   /// The whole range of x falls in one bucket.
   rule fdiv_bucket: FLOORDIV(x:index, #c)
     if c != 0  let q = fdiv(vmin(x), c)  if fdiv(vmax(x), c) == q => #q
@@ -94,8 +95,9 @@ ruleset divmod : fold order nodes(FLOORDIV, FLOORMOD), nodes(*) {
   rule mul_pow2: MUL(x:u32|i32, #c) if is_pow2(c) && pow2(c) && c > 1 => SHL(x, #log2(c))
     test MUL(v:i32, 8:i32) -> SHL(v, 3:i32)
     test MUL(v:i32, 6:i32) -> nomatch
-  rule square_of: ADD(MUL(x:f32, x), ^(2 * 3 - 2)) ~> MULACC(x, x, 4)
-    test ADD(MUL(v:f32, v), 4.0:f32) -> nomatch
+  rule square_of: ADD(MUL(x:i32, x), ^(2 * 3 - 2)) ~> MULACC(x, x, 4)
+    test ADD(MUL(v:i32, v), 4:i32) -> MULACC(v, v, 4:i32)
+    test ADD(MUL(v:i32, v), 5:i32) -> nomatch
 }
 
 ruleset casts {
@@ -117,7 +119,7 @@ fn only_in_tests(x: node): node = twice(x) - x
 fn wide_of(x: node): dtype = wide(x)
 
 ruleset reduce : where_fold {
-  @fp(reassoc)
+  @fp(reassoc) @proof(smt, unroll 4) @order("products move outwards")
   rule reduce_factor: REDUCE<ADD>(MUL[x, y], *r) if indep(y, r) ~> MUL(REDUCE<ADD>(x, *r), y)
     test REDUCE<ADD>(MUL(CAST<i32>(RANGE<0, REDUCE>(8)), v:i32), RANGE<0, REDUCE>(8)) -> MUL(REDUCE<ADD>(CAST<i32>(RANGE<0, REDUCE>(8)), RANGE<0, REDUCE>(8)), v)
   rule push: NEG(m = {SQRT|FLOOR|TRUNC}(x)) => with_src(m, negated(x))
@@ -142,6 +144,7 @@ ruleset mops ctx sample_ctx {
 ruleset split ctx sample_ctx {
   rule split_range: r = RANGE<_, LOOP>(#n) let k = split_of(r)  if k > 1 && n % k == 0
     => RANGE<fresh(), LOOP>(#(n / k)) * #k + RANGE<fresh(), UPCAST>(#k)
+    test RANGE<7, LOOP>(8) -> ADD(MUL(RANGE<0, LOOP>(2), 4), RANGE<1, UPCAST>(4))
     test RANGE<7, REDUCE>(8) -> nomatch
     test RANGE<7, LOOP>(7) -> nomatch
   rule perm: PERMUTE<p>(PERMUTE<p>(x)) if len(p) == 2 && p2(len(p)) ~> x
@@ -157,3 +160,4 @@ pred p2(x: int) = x in [2, 2] || x in [4, 5)
 
 stage simplify { use fold, where_fold, divmod, casts, reduce  walk post  fix node  fuel 64 }
 stage lower_mops { use mops, fold  walk pre  fuel 256 }
+stage shrink { use where_fold  walk post  fix none  order nodes(WHERE), nodes(*) }

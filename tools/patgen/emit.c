@@ -153,32 +153,18 @@ void un__emit_header(un__pat *p, const un__emit_options *o, un__strbuf *out) {
 
 /* ---- JSON ---- */
 
-static void json_string(un__strbuf *out, const char *s) {
-  un__sb_putc(out, '"');
-  for (; s && *s; s++) {
-    unsigned char c = (unsigned char)*s;
-    if (c == '"' || c == '\\')
-      un__sb_printf(out, "\\%c", c);
-    else if (c < 32)
-      un__sb_printf(out, "\\u%04x", c);
-    else
-      un__sb_putc(out, (char)c);
-  }
-  un__sb_putc(out, '"');
-}
-
 static void json_rule(un__pat *p, const un__rule *r, un__strbuf *out) {
   static const char *const proofs[] = {"none", "smt", "eval", "fuzz", "inst", "trusted"};
   un__sb_puts(out, "      {\"name\": ");
-  json_string(out, r->name);
+  un__pat_json_string(out, r->name);
   un__sb_puts(out, ", \"file\": ");
-  json_string(out, p->files.at[r->loc.file].name);
+  un__pat_json_string(out, p->files.at[r->loc.file].name);
   un__sb_printf(out,
                 ", \"line\": %u, \"proof\": \"%s\", \"licences\": %u, \"c_block\": %s, \"may_decline\": %s, \"tests\": "
                 "%zu, \"doc\": ",
                 (unsigned)r->loc.line, proofs[r->proof], (unsigned)r->licences, r->c_body ? "true" : "false",
                 r->may_decline ? "true" : "false", r->tests.n);
-  json_string(out, r->doc);
+  un__pat_json_string(out, r->doc);
   un__sb_putc(out, '}');
 }
 

@@ -9,8 +9,8 @@
 
 typedef struct options {
   const char *out, *header, *dep, *tests, *json;
-  bool linear, list, registry, quiet, overlap;
-  UN__VEC(const char *) inputs, dirs, werror;
+  bool linear, list, registry, quiet, json_diags;
+  UN__VEC(const char *) inputs, dirs, werror, asked;
 } options;
 
 static const char help[] = "usage: patgen [options] file.pat\n"
@@ -24,7 +24,10 @@ static const char help[] = "usage: patgen [options] file.pat\n"
                            "  -I DIR        where `include` looks; paths in outputs are relative to it\n"
                            "  -Werror=CODE  make a warning an error (or `all`)\n"
                            "  -Woverlap     warn of rules that accept common nodes\n"
+                           "  -Wunproved    warn of rules that do not say how they are known to be true\n"
+                           "  -Wuntested-guard  warn of rules with a guard that no test fails\n"
                            "  --quiet       no warnings\n"
+                           "  --diagnostics=json  errors and warnings as a JSON list\n"
                            "  --linear      try rules one by one instead of through a decision tree\n"
                            "  --list        print the rules of the file\n"
                            "  --registry    write the tables of all rulesets and passes of the files\n"
@@ -90,9 +93,12 @@ static void dependencies(un__pat *p, const un__emit_options *o, un__strbuf *out)
   un__sb_putc(out, '\n');
 }
 
-static int report(const un__pat *p, bool quiet) {
+static int report(const un__pat *p, bool quiet, bool as_json) {
   un__strbuf text = {0};
-  if (!quiet || p->errors) un__pat_print_diags(p, &text);
+  if (as_json)
+    un__pat_json_diags(p, &text);
+  else if (!quiet || p->errors)
+    un__pat_print_diags(p, &text);
   fputs(un__sb_str(&text), stderr);
   un__sb_finish(&text);
   if (p->oom) fprintf(stderr, "patgen: not enough memory\n");
@@ -101,7 +107,7 @@ static int report(const un__pat *p, bool quiet) {
 
 static void start(un__pat *p, const options *o) {
   un__pat_init(p);
-  p->warn_overlap = o->overlap;
+  for (size_t i = 0; i < o->asked.n; i++) un__pat_push(p, &p->asked, o->asked.at[i]);
   for (size_t i = 0; i < o->dirs.n; i++) un__pat_push(p, &p->dirs, o->dirs.at[i]);
   for (size_t i = 0; i < o->werror.n; i++) un__pat_push(p, &p->werror, o->werror.at[i]);
 }
@@ -133,7 +139,7 @@ static int compile(const options *o) {
     if (!p->errors) written &= emit_to(o->dep, p, &eo, dependencies);
     if (o->list && !p->errors) list(p);
   }
-  int rc = report(p, o->quiet);
+  int rc = report(p, o->quiet, o->json_diags);
   un__pat_finish(p);
   un__free(p);
   return rc ? rc : written ? 0 : 2;
@@ -160,7 +166,7 @@ static int register_file(const options *o, const char *path, registry *reg) {
     un__sb_printf(&reg->externs, "extern const un__pass un__pass_%s;\n", p->stages.at[i]->name);
     un__sb_printf(&reg->passes, "  &un__pass_%s,\n", p->stages.at[i]->name);
   }
-  int rc = report(p, true);
+  int rc = report(p, true, false);
   un__pat_finish(p);
   un__free(p);
   return rc;
@@ -209,7 +215,7 @@ static bool *flag(options *o, const char *arg) {
   if (!strcmp(arg, "--list")) return &o->list;
   if (!strcmp(arg, "--registry")) return &o->registry;
   if (!strcmp(arg, "--quiet")) return &o->quiet;
-  if (!strcmp(arg, "-Woverlap")) return &o->overlap;
+  if (!strcmp(arg, "--diagnostics=json")) return &o->json_diags;
   return NULL;
 }
 
@@ -225,8 +231,11 @@ static int parse_args(options *o, int argc, char **argv) {
     else if (value)
       return usage("no file after", a);
     else if (!strncmp(a, "-Werror=", 8)) {
-      room = un__vec_push(&o->werror, a + 8);
-      o->overlap |= !strcmp(a + 8, "overlap");
+      if (strcmp(a + 8, "all") && !un__pat_is_code(a + 8)) return usage("no such warning:", a);
+      room = un__vec_push(&o->werror, a + 8) && un__vec_push(&o->asked, a + 8);
+    } else if (!strncmp(a, "-W", 2)) {
+      if (!un__pat_is_code(a + 2)) return usage("no such warning:", a);
+      room = un__vec_push(&o->asked, a + 2);
     } else if (!strcmp(a, "-I") && i + 1 < argc)
       room = un__vec_push(&o->dirs, argv[++i]);
     else if (!strncmp(a, "-I", 2) && a[2])
@@ -254,5 +263,6 @@ int main(int argc, char **argv) {
   un__vec_finish(&o.inputs);
   un__vec_finish(&o.dirs);
   un__vec_finish(&o.werror);
+  un__vec_finish(&o.asked);
   return rc;
 }

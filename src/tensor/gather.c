@@ -12,10 +12,19 @@ static bool check_index(un__graph *g, const char *what, const un_uop *index) {
   return false;
 }
 
+/* index in dtype index. The upper half of u64 does not fit there, so what is beyond an axis of n becomes n first. */
+static const un_uop *as_index(un__graph *g, const un_uop *index, int64_t n) {
+  un_dims d;
+  if (!un__tensor_dims(g, index, &d)) return NULL;
+  if (un__tensor_dtype(index) == UN_U64)
+    index = un__binary(g, UN__OP_MIN, index, un__tensor_spread(g, un__const_i(g, UN__DT(UN_U64), n), &d));
+  return un__cast(g, UN__DT(UN_INDEX), index);
+}
+
 /* index as positions on an axis of n. */
 static const un_uop *checked(un__graph *g, const un_uop *index, int64_t n) {
   un_dims d;
-  const un_uop *i = un__cast(g, UN__DT(UN_INDEX), index);
+  const un_uop *i = as_index(g, index, n);
   if (!un__tensor_dims(g, i, &d)) return NULL;
   const un_uop *low = un__unary(g, UN__OP_NOT, un__binary(g, UN__OP_LT, i, un__tensor_spread(g, un__idx(g, 0), &d)));
   const un_uop *high = un__binary(g, UN__OP_LT, i, un__tensor_spread(g, un__idx(g, n), &d));
@@ -82,7 +91,7 @@ const un_uop *un__tensor_one_hot(un__graph *g, const un_uop *index, int64_t n, u
   column.dim[column.rank++] = 1;
   to.dim[to.rank++] = n;
   if (!un__tensor_check_shape(g, "one_hot", &to)) return NULL;
-  const un_uop *i = un__tensor_view(g, UN__OP_RESHAPE, un__cast(g, UN__DT(UN_INDEX), index), &column);
+  const un_uop *i = un__tensor_view(g, UN__OP_RESHAPE, as_index(g, index, n), &column);
   i = un__tensor_view(g, UN__OP_EXPAND, i, &to);
   const un_uop *on = un__binary(g, UN__OP_EQ, i, un__tensor_iota(g, UN_INDEX, &to, to.rank - 1));
   return on ? un__cast(g, UN__DT(dtype), on) : NULL;

@@ -225,10 +225,60 @@ static void check_reduce_axis(un__verifier *v, const un_uop *n) {
       un__fault_at(v, n, "`axes` must ascend and lie in the shape");
 }
 
-/* What a gather's index is before views rearranged it. */
-static const un_uop *below_views(const un_uop *n) {
-  while (un__has_flag(n, UN__F_VIEW) || n->op == UN__OP_CONTIGUOUS || n->op == UN__OP_DETACH) n = n->src[0];
+/* ---- gathers: every position is proved to lie on its axis ---- */
+
+/* What a node is before views rearranged its elements; *padded: they also put zeros between them. */
+static const un_uop *below_views(const un_uop *n, bool *padded) {
+  for (; un__has_flag(n, UN__F_VIEW) || n->op == UN__OP_CONTIGUOUS || n->op == UN__OP_DETACH; n = n->src[0])
+    *padded |= n->op == UN__OP_PAD;
   return n;
+}
+
+/* What is known of a position on an axis: its bounds, and whether it was compared with the size itself. */
+typedef struct position { const un_uop *index, *size; int64_t lo, hi; bool below_size; } position;
+
+static bool is_size(const position *p, const un_uop *n) {
+  bool padded = false;
+  return below_views(n, &padded) == p->size && !padded;
+}
+
+/* `a < b`, or its opposite, holds. */
+static void learn_less(position *p, const un_uop *a, const un_uop *b, bool holds) {
+  if (a == p->index) {
+    if (holds && !un__is_inf(b->vmax) && b->vmax - 1 < p->hi) p->hi = b->vmax - 1;
+    if (holds) p->below_size |= is_size(p, b);
+    else if (b->vmin > p->lo) p->lo = b->vmin;
+  } else if (b == p->index) {
+    if (holds && !un__is_inf(a->vmin) && a->vmin + 1 > p->lo) p->lo = a->vmin + 1;
+    else if (!holds && a->vmax < p->hi) p->hi = a->vmax;
+  }
+}
+
+enum { MAX_TERMS = 16 };
+
+/* Takes a condition that holds apart into the comparisons it is the conjunction of; others say nothing. */
+static void learn(position *p, const un_uop *condition) {
+  const un_uop *term[MAX_TERMS] = {condition};
+  for (uint32_t n = 1; n > 0;) {
+    const un_uop *c = term[--n];
+    bool negated = c->op == UN__OP_NOT && c->src[0]->op == UN__OP_LT;
+    if (negated) c = c->src[0];
+    if (c->vmax == 0 && !negated) p->hi = -1, p->lo = 0;     /* it never holds */
+    else if (c->op == UN__OP_LT) learn_less(p, c->src[0], c->src[1], !negated);
+    else if (c->op == UN__OP_AND && n + 2 <= MAX_TERMS) term[n++] = c->src[0], term[n++] = c->src[1];
+  }
+}
+
+/* Whether every element of `index` lies on an axis of that size or is no index. */
+static bool is_on_axis(const un_uop *index, const un_uop *size) {
+  bool padded = false;
+  const un_uop *from = below_views(index, &padded);
+  if (from->op == UN__OP_INVALID) return true;
+  position p = {from->op == UN__OP_VALID ? from->src[0] : from, size, from->vmin, from->vmax, false};
+  if (from->op == UN__OP_VALID) learn(&p, from->src[1]);
+  if (padded && size->vmin < 1) return false;
+  if (p.lo > p.hi) return true;
+  return p.lo >= 0 && (p.below_size || p.hi < size->vmin);
 }
 
 static void check_gather(un__verifier *v, const un_uop *n) {
@@ -240,12 +290,11 @@ static void check_gather(un__verifier *v, const un_uop *n) {
     return;
   }
   for (uint32_t i = 0; i < s->rank; i++) {
-    const un_uop *index = n->src[i + 1], *from = below_views(index);
-    int64_t size = un__known_size(s->dim[i]);
+    const un_uop *index = n->src[i + 1];
     if (!un__dt_is_index(index->dtype)) un__fault_at(v, n, "index %u has not dtype index", i);
-    if (from->op == UN__OP_VALID || from->op == UN__OP_INVALID || size < 0) continue;
-    if (index->vmin < 0 || index->vmax >= size)
-      un__fault_at(v, n, "index %u is neither proved to be in range nor wrapped in valid", i);
+    else if (!is_on_axis(index, s->dim[i]))
+      un__fault_at(v, n, "index %u (%%%u) is neither in range by its bounds nor wrapped in a valid that makes it so", i,
+                   un__pos(v, index));
   }
 }
 

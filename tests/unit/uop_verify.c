@@ -31,12 +31,24 @@ static un__parsed_graph parsed(const char *text) {
   "%one\n"                                                                                                             \
   " %k = sink void %s\n %b = buffer f32 %4 [slot=0]\n"
 
+/* A gather of x by column %v, made of a stored index %c: %l says c < limit, %a also that 0 <= c. */
+#define GATHER(dtype, limit, wrapped)                                                                                  \
+  TENSOR " %j = buffer " dtype " %4 [slot=1]\n %c = cast index %j\n %o = reshape index " limit ", %1\n"                \
+         " %f = expand index %o, %4\n %l = lt bool %c, %f\n %y = reshape index %0, %1\n %z = expand index %y, %4\n"     \
+         " %k = lt bool %c, %z\n %h = not bool %k\n %a = and bool %h, %l\n" wrapped                                     \
+         " %n = iota index %4\n %g = index f32 %x, %v, %n\n sink %g\n}\n"
+#define NOT_ON_AXIS(index)                                                                                             \
+  "index: gather: index 0 (%" index ") is neither in range by its bounds nor wrapped in a valid that makes it so"
+
 static const char *const good[] = {
     TENSOR " sink %x\n}\n",
     TENSOR " %n = iota index %4\n %g = index f32 %x, %n, %n\n sink %g\n}\n",
-    TENSOR
-    " %j = buffer i32 %4 [slot=1]\n %c = cast index %j\n %o = reshape index %4, %1\n %f = expand index %o, %4\n"
-    " %l = lt bool %c, %f\n %v = valid index %c, %l\n %n = iota index %4\n %g = index f32 %x, %v, %n\n sink %g\n}\n",
+    GATHER("u8", "%4", " %v = valid index %c, %l\n"),
+    GATHER("i32", "%4", " %v = valid index %c, %a\n"),
+    GATHER("i32", "%4", " %w = valid index %c, %a\n %v = flip index %w [axes=1]\n"),
+    GATHER("i32", "%4", " %m = min index %c, %z\n %v = max index %m, %z\n"),
+    GATHER("i32", "%0", " %u = const bool [val=false]\n %p = reshape bool %u, %1\n %q = expand bool %p, %4\n"
+           " %v = valid index %c, %q\n"),
     TENSOR " %t = tuple void %x, %x\n %y = get f32 %t [i=1]\n sink %y\n}\n",
     KERNEL " %s = store void %i0, %one\n %e = end void %s, %r0\n sink %e\n}\n",
     KERNEL " %i = index ptr.f32 %p, %0\n %s = store void %i, %one\n sink %s\n}\n",
@@ -74,7 +86,13 @@ static const struct {
     {TENSOR " %y = reduce_axis f32 %x [op=add]\n sink %y\n}\n", "reduce_axis: reduction: reduces no axis"},
     {TENSOR " %j = buffer i32 %4 [slot=1]\n %c = cast index %j\n %n = iota index %4\n %g = index f32 %x, %c, %n\n sink "
             "%g\n}\n",
-     "index: gather: index 0 is neither proved to be in range nor wrapped in valid"},
+     NOT_ON_AXIS("3")},
+    {GATHER("i32", "%4", " %v = valid index %c, %l\n"), NOT_ON_AXIS("8")},
+    {GATHER("i32", "%4", " %b = or bool %h, %l\n %v = valid index %c, %b\n"), NOT_ON_AXIS("14")},
+    {GATHER("i32", "%4", " %d = add index %c, %c\n %v = valid index %d, %a\n"), NOT_ON_AXIS("15")},
+    {GATHER("i32", "%4", " %w = valid index %c, %a\n %v = add index %w, %c\n"), NOT_ON_AXIS("15")},
+    {TENSOR " %5 = const index [val=5]\n" " %n = iota index %5\n %m = iota index %5\n %g = index f32 %x, %n, %m\n"
+            " sink %g\n}\n", "index: gather: index 0..."},
     {TENSOR " %n = iota i32 %4\n %g = index f32 %x, %n, %n\n sink %g\n}\n",
      "index: gather: index 0 has not dtype index..."},
     {TENSOR " %n = iota f32 %4\n sink %n\n}\n", "iota: iota: counts in an integer dtype or index"},

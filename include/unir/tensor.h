@@ -301,7 +301,8 @@ UN_API un_tensor *un_rms_norm(un_tensor *x, un_dims axes, double eps);
 
 /* ---- by index -------------------------------------------------------------------------------------------- */
 
-/* An index outside [0, size of the axis), negative ones included, gives 0. Index tensors have an integer dtype.
+/* An index outside [0, size of the axis), negative ones included, gives 0; so does every index into an axis of no
+ * elements. Index tensors have any integer dtype and, of no elements, give none.
  *
  * result[i][j][k] = x[i][index[i][j][k]][k] for axis 1, and so on. index has the rank of x and is nowhere larger than
  * x except on `axis`. */
@@ -327,7 +328,8 @@ UN_API un_tensor *un_assign(un_tensor *dst, un_tensor *value);
 
 /* ---- run ------------------------------------------------------------------------------------------------- */
 
-/* Computes n tensors in one schedule; their handles then stand for stored data. Errors also: DEVICE, COMPILE, FUEL,
+/* Computes n tensors in one schedule; their handles then stand for stored data. What another handle has stored already
+ * (docs/ownership.md) is read, not computed again. Errors also: DEVICE, COMPILE, FUEL,
  * INTERNAL. NULL entries: INVALID_ARG. */
 UN_API un_status un_realize(un_ctx *cx, size_t n, un_tensor *const *tensors);
 

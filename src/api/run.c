@@ -120,12 +120,16 @@ un_status un_item(un_tensor *t, double *out) {
 /* The graph of n tensors in a workspace, as in realise: under a SINK; a tensor to be shown as it was built, without. */
 static const un_uop *import_root(un__call *c, un__graph *ws, un_tensor *const *t, size_t n, bool bare) {
   if (bare) return un__import(ws, t[0]->node, NULL);
-  const un_uop **nodes = un__alloc(n * sizeof *nodes), *sink = NULL;
+  un_ctx *cx = c->cx;
+  un__nodes inputs = {0};
+  const un_uop **nodes = un__alloc(n * sizeof *nodes), *root = NULL;
   for (size_t i = 0; nodes && i < n; i++) nodes[i] = t[i]->node;
-  if (nodes) sink = un__sink(c->g, nodes, (uint32_t)n);
-  else un__fail(&c->cx->err, UN_ERR_NOMEM, "%s: no memory for a list", c->what);
+  if (nodes) root = un__engine_import(ws, cx->session, nodes, (uint32_t)n, cx->device, cx->licences, &inputs);
+  else un__fail(&cx->err, UN_ERR_NOMEM, "%s: no memory for a list", c->what);
+  un__unpin_all(cx->session, inputs.at, inputs.n);
+  un__vec_finish(&inputs);
   un__free(nodes);
-  return sink ? un__import(ws, sink, NULL) : NULL;
+  return root;
 }
 
 /* The text in *out, whose memory is the caller's also on failure. */

@@ -33,6 +33,11 @@ un_status un__engine_buffer_read(un__engine *e, int64_t serial, void *dst, size_
 un_status un__engine_realize(un__engine *e, un__session *s, const un_uop *const *tensors, uint32_t n,
                              int device, uint32_t licences, const un_uop **out, un__err *err);
 
+/* The tensors under a SINK in a workspace, as realising would see them: what is stored already is a BUFFER. inputs receives
+ * the BUFFER of each slot, pinned for the caller. */
+const un_uop *un__engine_import(un__graph *ws, un__session *s, const un_uop *const *tensors, uint32_t n, int device,
+                                uint32_t licences, un__nodes *inputs);
+
 /* What would run, as text: for un_print_tree and `unir show`. */
 typedef enum un__show { UN__SHOW_TENSOR, UN__SHOW_SCHEDULE, UN__SHOW_KERNEL, UN__SHOW_OPT, UN__SHOW_LINEAR, UN__SHOW_SOURCE,
                         UN__SHOW_ASM } un__show;

@@ -41,10 +41,10 @@ static un_status import_roots(un__engine *e, un__session *s, const un_uop *sink,
   return copy ? UN_OK : un__fail(err, UN_ERR_INVALID_ARG, "%s", un__graph_err(un__session_graph(s))->text);
 }
 
+/* Leaving a call may sweep, so what goes with the nodes goes now. */
 static void unpin_all(un__session *s, const un_uop *const *nodes, uint32_t n) {
   un__session_enter(s);
-  for (uint32_t i = 0; i < n; i++)
-    if (nodes[i]) un__unpin(s, nodes[i]);
+  un__unpin_all(s, nodes, n);
   un__session_leave(s);
 }
 

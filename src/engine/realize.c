@@ -6,6 +6,8 @@ typedef struct run {
   un__engine *e;
   un__plan *plan;
   un__device *device;
+  const un__nodes *inputs;    /* BUFFER of each input slot */
+  uint64_t terms;
   un__mem **slot;             /* memory of every slot; NULL: not allocated (yet, or any more) */
   un__err *err;
 } run;
@@ -54,12 +56,13 @@ static un_status run_steps(run *r) {
   return UN_OK;
 }
 
-/* Inputs are storage of serials; they must lie on the device that runs. */
-static un_status bind_inputs(run *r, const un__slot_map *serials) {
-  for (uint32_t i = 0; i < serials->n; i++) {
+/* Inputs are storage of BUFFERs; they must lie on the device that runs. */
+static un_status bind_inputs(run *r) {
+  for (uint32_t i = 0; i < r->inputs->n; i++) {
     int device;
-    un__mem *m = un__storage_find(r->e, serials->at[i], &device, NULL);
-    if (!m) return un__fail(r->err, UN_ERR_INTERNAL, "buffer %lld has no storage", (long long)serials->at[i]);
+    int64_t serial = un__attr(r->inputs->at[i], 0);
+    un__mem *m = un__storage_find(r->e, serial, &device, NULL);
+    if (!m) return un__fail(r->err, UN_ERR_INTERNAL, "buffer %lld has no storage", (long long)serial);
     if (device != r->plan->device)
       return un__fail(r->err, UN_ERR_DEVICE, "a tensor on %s cannot be an input on %s: expected one device",
                       r->e->device[device]->name, r->device->name);
@@ -82,6 +85,14 @@ static const un_uop *new_buffer(run *r, un__session *s, const un_uop *like, int6
   return n;
 }
 
+/* Other handles that need the tensor, or what it is a view of, find it stored. */
+static void remember(run *r, un__session *s, const un_uop *tensor, const un_uop *buffer) {
+  for (const un_uop *n = tensor;; n = n->src[0]) {
+    un__value_stored(s, n, buffer, r->terms);
+    if (!un__is(n, UN__OP_RESHAPE) && !un__is(n, UN__OP_CONTIGUOUS) && !un__is(n, UN__OP_DETACH)) return;
+  }
+}
+
 static const un_uop *result_of(run *r, un__session *s, const un_uop *tensor, uint32_t slot, un__err *err) {
   int64_t serial;
   const un_uop *n = new_buffer(r, s, tensor, &serial);
@@ -91,6 +102,7 @@ static const un_uop *result_of(run *r, un__session *s, const un_uop *tensor, uin
   }
   if (un__storage_add(r->e, serial, r->plan->device, r->slot[slot], r->plan->slot_bytes[slot], err) == UN_OK) {
     r->slot[slot] = NULL;     /* the node owns it now */
+    remember(r, s, tensor, n);
     return n;
   }
   un__unpin(s, n);
@@ -102,15 +114,25 @@ static const un_uop *pinned(un__session *s, const un_uop *n) {
   return n;
 }
 
-/* A result in an input's slot is a buffer as it stands, perhaps seen through a reshape: the tensor itself says so. Two
- * tensors that are one node share a slot: the second one is the first one's buffer. */
+/* A stored buffer as the value of a tensor that has the same elements in the same order. */
+static const un_uop *seen_through(un__session *s, const un_uop *buffer, const un_uop *tensor) {
+  if (buffer->shape == tensor->shape) return pinned(s, buffer);
+  un__session_enter(s);
+  const un_uop *n = un__reshape_to(un__session_graph(s), buffer, tensor->shape);
+  if (n) un__pin(s, n);
+  un__session_leave(s);
+  return n;
+}
+
+/* A result in an input's slot is a buffer as it stands, perhaps in another shape. Two tensors of the same elements share a
+ * slot: the second one is the first one's buffer. */
 static un_status give_results(run *r, un__session *s, const un_uop *const *tensors, const un_uop **out) {
   const un__plan *p = r->plan;
   for (uint32_t i = 0; i < p->nresults; i++) {
     uint32_t slot = (uint32_t)p->result_slot[i], same = 0;
     while (same < i && p->result_slot[same] != slot) same++;
-    if (slot < p->ninputs) out[i] = pinned(s, tensors[i]);
-    else if (same < i) out[i] = pinned(s, out[same]);
+    if (slot < p->ninputs) out[i] = seen_through(s, r->inputs->at[slot], tensors[i]);
+    else if (same < i) out[i] = seen_through(s, out[same], tensors[i]);
     else out[i] = result_of(r, s, tensors[i], slot, r->err);
     if (out[i]) continue;
     while (i--) un__unpin(s, out[i]);
@@ -128,26 +150,31 @@ static void finish_run(run *r) {
 /* ---- the whole ---- */
 
 static un_status run_plan(un__engine *e, un__session *s, un__plan *plan, const un_uop *const *tensors,
-                          const un__slot_map *serials, const un_uop **out, un__err *err) {
-  run r = {.e = e, .plan = plan, .device = e->device[plan->device], .err = err};
-  r.slot = un__calloc(plan->nslots > serials->n ? plan->nslots : serials->n, sizeof *r.slot);
+                          const un__nodes *inputs, uint64_t terms, const un_uop **out, un__err *err) {
+  run r = {.e = e, .plan = plan, .device = e->device[plan->device], .inputs = inputs, .terms = terms, .err = err};
+  r.slot = un__calloc(plan->nslots > inputs->n ? plan->nslots : inputs->n, sizeof *r.slot);
   if (!r.slot) {
     un__plan_put(e, plan);
     return un__fail(err, UN_ERR_NOMEM, "no memory to run a schedule");
   }
-  un_status status = bind_inputs(&r, serials);
+  un_status status = bind_inputs(&r);
   if (status == UN_OK) status = run_steps(&r);
   if (status == UN_OK) status = give_results(&r, s, tensors, out);
   finish_run(&r);
   return status;
 }
 
-static const un_uop *import_sink(un__graph *ws, un__session *s, const un_uop *const *tensors, uint32_t n, un__slot_map *serials) {
+/* A value is good for those who compute on the same device with the same licences. */
+static uint64_t terms_of(int device, uint32_t licences) { return (uint64_t)device << 32 | licences; }
+
+const un_uop *un__engine_import(un__graph *ws, un__session *s, const un_uop *const *tensors, uint32_t n, int device,
+                                uint32_t licences, un__nodes *inputs) {
   /* The sink is built in the persistent graph, so that one import numbers all inputs. */
   un__session_enter(s);
   const un_uop *sink = un__sink(un__session_graph(s), tensors, n);
-  const un_uop *root = sink ? un__import(ws, sink, serials) : NULL;
+  const un_uop *root = sink ? un__import_stored(ws, s, sink, terms_of(device, licences), inputs) : NULL;
   un__session_leave(s);
+  if (!root) un__fail(un__graph_err(ws), UN_ERR_NOMEM, "no memory to import a tensor graph");
   return root;
 }
 
@@ -155,13 +182,13 @@ un_status un__engine_realize(un__engine *e, un__session *s, const un_uop *const 
                              uint32_t licences, const un_uop **out, un__err *err) {
   un__err local = {.log = err->log};
   un__graph *ws = un__workspace_create(&local);
-  un__slot_map serials = {0};
+  un__nodes inputs = {0};
   un__plan *plan = NULL;
-  const un_uop *root = ws ? import_sink(ws, s, tensors, n, &serials) : NULL;
-  if (ws && !root) un__fail(&local, UN_ERR_NOMEM, "no memory to import a tensor graph");
-  if (root) un__plan_get(e, ws, root, (uint32_t)serials.n, device, licences, &plan, &local);
+  const un_uop *root = ws ? un__engine_import(ws, s, tensors, n, device, licences, &inputs) : NULL;
+  if (root) un__plan_get(e, ws, root, (uint32_t)inputs.n, device, licences, &plan, &local);
   un__workspace_destroy(ws);
-  if (plan) run_plan(e, s, plan, tensors, &serials, out, &local);
-  un__vec_finish(&serials);
+  if (plan) run_plan(e, s, plan, tensors, &inputs, terms_of(device, licences), out, &local);
+  un__unpin_all(s, inputs.at, inputs.n);
+  un__vec_finish(&inputs);
   return un__err_copy(err, &local);
 }

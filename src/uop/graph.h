@@ -28,6 +28,7 @@ void un__graph_reserve_range(un__graph *ws, int64_t id);   /* later fresh ids ar
  * persistent, serials (may be NULL: kept) says the serial of each slot. RANGE ids are renumbered in a workspace. */
 typedef UN__VEC(int64_t) un__slot_map;
 const un_uop *un__import(un__graph *to, const un_uop *root, un__slot_map *serials);
+typedef UN__VEC(const un_uop *) un__nodes;
 
 /* 128-bit structural hash of a workspace graph (slots, not serials): the identity used in keys. */
 typedef struct un__key { uint64_t lo, hi; } un__key;
@@ -50,8 +51,21 @@ void un__session_enter(un__session *s);
 void un__session_leave(un__session *s);
 un__graph *un__session_graph(un__session *s);            /* the persistent graph; errors go to the session's un__err */
 
+/* ---- values that lie in storage (values.c) ---- */
+
+/* From now on `buffer` is known to hold the elements of `node`, perhaps in another shape, computed under these terms
+ * (device, licences). Weak: neither is kept alive. Both are pinned by the caller. */
+void un__value_stored(un__session *s, const un_uop *node, const un_uop *buffer, uint64_t terms);
+/* The BUFFER with the value of `node`, reshaped if need be, or NULL. The session is inside a call, which keeps the
+ * BUFFER until it leaves. */
+const un_uop *un__value_of(un__session *s, const un_uop *node, uint64_t terms);
+/* As un__import of a graph of the session's world into a workspace, but what lies in storage under these terms is the
+ * BUFFER that holds it. inputs receives the BUFFER of each slot, pinned (un__unpin_all), also when NULL is returned. Inside a call. */
+const un_uop *un__import_stored(un__graph *ws, un__session *s, const un_uop *root, uint64_t terms, un__nodes *inputs);
+
 void un__pin(un__session *s, const un_uop *n);           /* a public handle holds it */
 void un__unpin(un__session *s, const un_uop *n);
+void un__unpin_all(un__session *s, const un_uop *const *n, size_t count);     /* NULLs are skipped */
 void un__collect(un__session *s);                        /* sweeps now */
 int64_t un__world_next_serial(un__world *w);             /* for BUFFER slots */
 /* Called under the world's lock when a BUFFER node is freed, so that its storage can go. One per world. */

@@ -303,6 +303,13 @@ const un_uop *un__cast(un__graph *g, un__dtype dtype, const un_uop *a) {
   return un__uop(g, UN__OP_CAST, dtype, &a, 1, NULL, 0);
 }
 
+const un_uop *un__reshape_to(un__graph *g, const un_uop *a, const un__shape *shape) {
+  if (!a || a->shape == shape) return a;
+  const un_uop *src[1 + UN__MAX_RANK] = {a};
+  for (uint32_t i = 0; i < shape->rank; i++) src[1 + i] = shape->dim[i];
+  return un__uop(g, UN__OP_RESHAPE, 0, src, 1 + shape->rank, NULL, 0);
+}
+
 const un_uop *un__build_const(un__graph *g, un__dtype dtype, int64_t bits) {
   return un__build(g, UN__OP_CONST, dtype, NULL, 0, &bits, 1);
 }

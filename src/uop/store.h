@@ -11,11 +11,11 @@
 
 enum { UN__NODE_ZEROED = 1 };     /* un_uop.flags: on its world's list of nodes without references */
 
-typedef UN__VEC(const un_uop *) un__nodes;
 
 /* The nodes of a workspace or of a world. */
 typedef struct un__store {
   un__intern nodes, shapes, rangesets;
+  un__intern value_of, node_of;  /* world: un__value_entry by node and by buffer (values.c) */
   un__arena arena;               /* workspace: nodes, shapes, range sets, scratch */
   un__slab slab;                 /* world: nodes and shapes */
   uint32_t next_id;
@@ -60,6 +60,11 @@ static inline size_t un__node_size(uint32_t nsrc, uint32_t nattr) {
 }
 
 void un__list_zeroed(un__store *st, un_uop *n);
+
+/* A node is about to be freed: the entry of its value, or of what it is the value of, goes. */
+typedef struct un__value_entry un__value_entry;
+void un__values_forget(un__store *st, const un_uop *n);
+void un__values_finish(un__store *st);
 
 /* A source edge or pin goes away; nodes that reach zero are listed with the later of `stamp` and their own. */
 void un__unref(un__store *st, const un_uop *n, uint64_t stamp);

@@ -118,7 +118,8 @@ struct un_uop {
   uint64_t hash;                /* of (op, dtype, attributes, hashes of sources): no address, no creation order */
   uint8_t op;                   /* un__op */
   uint8_t nattr;                /* words of attributes */
-  uint16_t flags;               /* private to graph.c */
+  uint8_t flags;                /* private to graph.c */
+  uint8_t stored;               /* persistent, private to values.c: whether its value may lie in a buffer */
   un__dtype dtype;
   uint32_t nsrc;
   uint32_t id;                  /* dense number in its graph, for side arrays only: never in an output, key or order */
@@ -135,7 +136,7 @@ struct un_uop {
 };
 
 /* un_uop.flags: the node is of a workspace, so `ranges` is what it holds. */
-enum { UN__NODE_HAS_RANGES = 0x8000 };
+enum { UN__NODE_HAS_RANGES = 0x80 };
 
 /* The open ranges of a node of any graph; NULL in the persistent one, which keeps none. */
 static inline const un__rangeset *un__open_ranges(const un_uop *n) {
@@ -165,6 +166,9 @@ const un_uop *un__unary(un__graph *g, un__op op, const un_uop *a);
 const un_uop *un__binary(un__graph *g, un__op op, const un_uop *a, const un_uop *b);
 const un_uop *un__ternary(un__graph *g, un__op op, const un_uop *a, const un_uop *b, const un_uop *c);
 const un_uop *un__cast(un__graph *g, un__dtype dtype, const un_uop *a);      /* `a` itself when it has that dtype */
+
+/* The same elements in another shape; `a` itself when it has that shape. */
+const un_uop *un__reshape_to(un__graph *g, const un_uop *a, const un__shape *shape);
 
 /* Constants of any dtype, splat when it has lanes. Integers are reduced to the dtype's width; floats are rounded. */
 const un_uop *un__const_i(un__graph *g, un__dtype dtype, int64_t value);

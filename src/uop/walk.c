@@ -16,12 +16,33 @@ static bool visit(const un_uop *n, bodies mode, un__ptrmap *seen, frames *stack)
   return !added || un__vec_push(stack, ((frame){n, first}));
 }
 
-static bool walk(const un_uop *root, bodies mode, un__ptrmap *seen, frames *stack, un__nodes *out) {
+/* The nodes that stand for others: where a graph is read as if a value were the buffer that holds it. */
+typedef struct stand_ins {
+  un__session *session;
+  uint64_t terms;
+  un__ptrmap by_node;         /* every node met -> what stands for it, mostly itself */
+} stand_ins;
+
+/* NULL when memory is short. */
+static const un_uop *stand_in(stand_ins *by, const un_uop *n) {
+  if (!by) return n;
+  bool added;
+  uintptr_t *place = un__ptrmap_put(&by->by_node, n, &added);
+  if (!place) return NULL;
+  if (added) {
+    const un_uop *buffer = un__value_of(by->session, n, by->terms);
+    *place = (uintptr_t)(buffer ? buffer : n);
+  }
+  return (const un_uop *)*place;
+}
+
+static bool walk(const un_uop *root, bodies mode, stand_ins *by, un__ptrmap *seen, frames *stack, un__nodes *out) {
   if (!visit(root, mode, seen, stack)) return false;
   while (stack->n) {
     frame *top = &stack->at[stack->n - 1];
     if (top->next < top->node->nsrc) {
-      if (!visit(top->node->src[top->next++], mode, seen, stack)) return false;
+      const un_uop *src = stand_in(by, top->node->src[top->next++]);
+      if (!src || !visit(src, mode, seen, stack)) return false;
     } else {
       if (!un__vec_push(out, top->node)) return false;
       stack->n--;
@@ -30,11 +51,11 @@ static bool walk(const un_uop *root, bodies mode, un__ptrmap *seen, frames *stac
   return true;
 }
 
-static bool sort(const un_uop *root, bodies mode, un__nodes *out) {
+static bool sort(const un_uop *root, bodies mode, stand_ins *by, un__nodes *out) {
   un__ptrmap seen;
   un__ptrmap_init(&seen);
   frames stack = {0};
-  bool ok = walk(root, mode, &seen, &stack, out);
+  bool ok = walk(root, mode, by, &seen, &stack, out);
   un__ptrmap_finish(&seen);
   un__vec_finish(&stack);
   if (!ok) un__vec_finish(out);
@@ -43,7 +64,7 @@ static bool sort(const un_uop *root, bodies mode, un__nodes *out) {
 
 const un_uop **un__toposort(const un_uop *root, size_t *out_n) {
   un__nodes order = {0};
-  sort(root, WITHOUT_BODIES, &order);
+  sort(root, WITHOUT_BODIES, NULL, &order);
   *out_n = order.n;
   return order.at;
 }
@@ -111,6 +132,8 @@ typedef struct importer {
   un__ptrmap copies;          /* node -> its copy */
   numbering slots, ranges;
   un__slot_map *serials;      /* may be NULL */
+  un__nodes *inputs;          /* may be NULL: the BUFFER of each new slot */
+  stand_ins *by;              /* may be NULL */
 } importer;
 
 /* -1 when memory is short. The map's keys are pointers; old numbers are small and serve as such when made non-zero. */
@@ -133,6 +156,11 @@ static const int64_t *named_serial(importer *im, const un_uop *n, int64_t own[2]
   return own;
 }
 
+static bool note_input(importer *im, const un_uop *n) {
+  if (im->inputs && !un__vec_push(im->inputs, n)) return false;
+  return !im->serials || un__vec_push(im->serials, un__attr(n, 0));
+}
+
 /* The attributes of the copy: identity-bearing numbers are renewed in a workspace. */
 static const int64_t *import_attrs(importer *im, const un_uop *n, int64_t own[2]) {
   bool buffer = un__is(n, UN__OP_BUFFER), range = un__is(n, UN__OP_RANGE), fresh;
@@ -140,7 +168,7 @@ static const int64_t *import_attrs(importer *im, const un_uop *n, int64_t own[2]
   if (im->to->world) return named_serial(im, n, own);
   own[0] = number_of(buffer ? &im->slots : &im->ranges, un__attr(n, 0), &fresh);
   own[1] = un__attr(n, 1);
-  if (own[0] < 0 || (buffer && fresh && im->serials && !un__vec_push(im->serials, un__attr(n, 0)))) {
+  if (own[0] < 0 || (buffer && fresh && !note_input(im, n))) {
     un__fail(im->to->err, UN_ERR_NOMEM, "no memory to import a graph");
     return NULL;
   }
@@ -149,7 +177,8 @@ static const int64_t *import_attrs(importer *im, const un_uop *n, int64_t own[2]
 }
 
 static const un_uop *import_node(importer *im, const un_uop *n, const un_uop **src) {
-  for (uint32_t i = 0; i < n->nsrc; i++) src[i] = (const un_uop *)*un__ptrmap_get(&im->copies, n->src[i]);
+  for (uint32_t i = 0; i < n->nsrc; i++)
+    src[i] = (const un_uop *)*un__ptrmap_get(&im->copies, stand_in(im->by, n->src[i]));
   int64_t own[2];
   const int64_t *attrs = import_attrs(im, n, own);
   if (!attrs) return NULL;
@@ -174,14 +203,25 @@ static const un_uop *import_all(importer *im, const un__nodes *order) {
   return copy;
 }
 
-const un_uop *un__import(un__graph *to, const un_uop *root, un__slot_map *serials) {
-  importer im = {.to = to, .serials = serials};
+static const un_uop *import_below(importer *im, const un_uop *root) {
   un__nodes order = {0};
-  const un_uop *copy = sort(root, WITH_BODIES, &order) ? import_all(&im, &order) : NULL;
-  if (!copy) un__fail(to->err, UN_ERR_NOMEM, "no memory to import a graph");
+  const un_uop *copy = sort(root, WITH_BODIES, im->by, &order) ? import_all(im, &order) : NULL;
+  if (!copy) un__fail(im->to->err, UN_ERR_NOMEM, "no memory to import a graph");
   un__vec_finish(&order);
-  un__ptrmap_finish(&im.copies);
-  un__ptrmap_finish(&im.slots.by_old);
-  un__ptrmap_finish(&im.ranges.by_old);
+  un__ptrmap_finish(&im->copies);
+  un__ptrmap_finish(&im->slots.by_old);
+  un__ptrmap_finish(&im->ranges.by_old);
+  return copy;
+}
+
+const un_uop *un__import(un__graph *to, const un_uop *root, un__slot_map *serials) {
+  return import_below(&(importer){.to = to, .serials = serials}, root);
+}
+
+const un_uop *un__import_stored(un__graph *ws, un__session *s, const un_uop *root, uint64_t terms, un__nodes *inputs) {
+  stand_ins by = {.session = s, .terms = terms};
+  const un_uop *copy = import_below(&(importer){.to = ws, .inputs = inputs, .by = &by}, root);
+  for (size_t i = 0; i < inputs->n; i++) un__pin(s, inputs->at[i]);
+  un__ptrmap_finish(&by.by_node);
   return copy;
 }

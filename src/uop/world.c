@@ -68,6 +68,7 @@ void un__unref(un__store *st, const un_uop *node, uint64_t stamp) {
 static void free_node(un__world *w, un_uop *n) {
   un__store *st = &w->store;
   un__intern_remove(&st->nodes, n->hash, n);
+  un__values_forget(st, n);
   if (un__is(n, UN__OP_BUFFER) && w->on_buffer_free) w->on_buffer_free(w->on_buffer_free_data, un__attr(n, 0));
   for (uint32_t i = 0; i < n->nsrc; i++) un__unref(st, n->src[i], n->stamp);
   if (n->shape) un__shape_drop(st, (un__shape *)n->shape, n->stamp);
@@ -87,7 +88,7 @@ static un_uop *take_zeroed(un__store *st) {
   un_uop *n = st->zeroed;
   st->zeroed = n->next_zeroed;
   st->nzeroed--;
-  n->flags &= (uint16_t)~UN__NODE_ZEROED;
+  n->flags &= (uint8_t)~UN__NODE_ZEROED;
   return n;
 }
 
@@ -125,6 +126,7 @@ void un__world_release(un__world *w) {
   un__store *st = &w->store;
   un__intern_finish(&st->nodes);
   un__intern_finish(&st->shapes);
+  un__values_finish(st);
   un__slab_finish(&st->slab);
   un__vec_finish(&st->free_ids);
   mtx_destroy(&w->lock);
@@ -192,6 +194,11 @@ void un__unpin(un__session *s, const un_uop *n) {
   un__unref(&w->store, n, w->store.epoch);
   w->due = true;
   un__world_unlock(w);
+}
+
+void un__unpin_all(un__session *s, const un_uop *const *n, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (n[i]) un__unpin(s, n[i]);
 }
 
 void un__collect(un__session *s) {

@@ -2,7 +2,8 @@
  *
  * A context is used by one thread at a time (it may move between threads). Contexts made by un_ctx_create are
  * independent. The first error of a context stays until un_clear_error; calls that get NULL return NULL without
- * touching it. A failed call changes nothing else: the context and its handles can be used as before.
+ * touching it. A failed call changes nothing else: the context and its handles can be used as before. After fork() the
+ * child may go on with the contexts that were in no call at that moment.
  */
 #ifndef UNIR_CTX_H
 #define UNIR_CTX_H

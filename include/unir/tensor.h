@@ -30,7 +30,6 @@
 #include <unir/dtype.h>
 
 #ifdef __cplusplus
-#include <initializer_list>
 extern "C" {
 #endif
 
@@ -354,10 +353,12 @@ typedef enum un_stage {
 }
 
 /* The macros of C as functions: entries of any integer type that fits. */
-inline un_dims un_shape(std::initializer_list<int64_t> v) { return un_dims_of(v.begin(), v.size(), true); }
-inline un_dims un_list(std::initializer_list<int64_t> v) { return un_dims_of(v.begin(), v.size(), false); }
-#define un_shape(...) un_shape({__VA_ARGS__})
-#define un_list(...) un_list({__VA_ARGS__})
+template <class... T> inline un_dims un_dims_cxx(bool shape, T... v) {
+  const int64_t entry[] = {static_cast<int64_t>(v)..., 0};
+  return un_dims_of(entry, sizeof...(v), shape);
+}
+template <class... T> inline un_dims un_shape(T... v) { return un_dims_cxx(true, v...); }
+template <class... T> inline un_dims un_list(T... v) { return un_dims_cxx(false, v...); }
 #endif
 
 #include <unir/here.h>

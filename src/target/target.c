@@ -1,5 +1,8 @@
+#define _GNU_SOURCE
 #include "target.h"
 
+#include <limits.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,17 +83,39 @@ static void read_vectors(un__target *t) {
 #endif
 }
 
-static uint32_t online_threads(void) {
+/* Processors that this process may run on, not those of the machine. */
+static long allowed_processors(void) {
+#if defined(__linux__)
+  cpu_set_t all;
+  if (!sched_getaffinity(0, sizeof all, &all)) return CPU_COUNT(&all);
+#endif
+  return sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+/* A control group may grant less processor time than it shows processors: quota / period, rounded up. */
+static long quota_processors(void) {
+  long quota, period, n = LONG_MAX;
+  FILE *f = fopen("/sys/fs/cgroup/cpu.max", "r");
+  if (!f) return n;
+  if (fscanf(f, "%ld %ld", &quota, &period) == 2 && quota > 0 && period > 0) n = (quota + period - 1) / period;
+  fclose(f);
+  return n;
+}
+
+static uint32_t usable_threads(void) {
   const char *env = getenv("UNIR_THREADS");
   long n = env ? strtol(env, NULL, 10) : 0;
-  if (n <= 0) n = sysconf(_SC_NPROCESSORS_ONLN);
+  if (n <= 0) {
+    long allowed = allowed_processors(), quota = quota_processors();
+    n = allowed < quota ? allowed : quota;
+  }
   return n < 1 ? 1 : n > 1024 ? 1024 : (uint32_t)n;
 }
 
 static void read_host(void) {
   host = generic;
   host.cpu = "native";
-  host.threads = online_threads();
+  host.threads = usable_threads();
   read_vectors(&host);
   read_caches(&host);
   snprintf(host_name, sizeof host_name, "cpu-t%u-v%u-r%u-l%u-%u", host.threads, host.vector_bytes, host.vector_registers,

@@ -196,6 +196,26 @@ static bounds join_sources(const un_uop *n, uint32_t from) {
   return r;
 }
 
+/* Is it certain that something is reduced? HREDUCE has lanes, never none. */
+static bool reduces_some(const un_uop *n) {
+  const un__shape *s = n->src[0]->shape;
+  for (uint32_t i = 0; n->op == UN__OP_REDUCE_AXIS && i < (s ? s->rank : 0); i++)
+    if (s->dim[i]->vmin < 1) return false;
+  for (uint32_t i = 1; n->op == UN__OP_REDUCE && i < n->nsrc; i++)
+    if (!un__is(n->src[i], UN__OP_RANGE) || n->src[i]->src[0]->vmin < 1) return false;
+  return true;
+}
+
+/* A greatest element is an element; that of none is the identity, the least value there is. */
+static bounds bound_reduce(const un_uop *n, const un_uop *a) {
+  bounds all = dtype_bounds(n->dtype);
+  switch (un__attr(n, 0)) {
+  case UN__OP_MAX: return (bounds){reduces_some(n) ? a->vmin : all.lo, a->vmax};
+  case UN__OP_MIN: return (bounds){a->vmin, reduces_some(n) ? a->vmax : all.hi};
+  default: return all;
+  }
+}
+
 static bounds infer(const un_uop *n) {
   const un_uop *a = n->nsrc > 0 ? n->src[0] : NULL, *b = n->nsrc > 1 ? n->src[1] : NULL;
   switch (n->op) {
@@ -210,11 +230,8 @@ static bounds infer(const un_uop *n) {
   case UN__OP_STACK: case UN__OP_VECTORIZE: return join_sources(n, 0);
   case UN__OP_WHERE: return join_sources(n, 1);
   case UN__OP_INDEX: return bounded_operands(n) && a->shape ? (bounds){min64(a->vmin, 0), max64(a->vmax, 0)} : dtype_bounds(n->dtype);
-  case UN__OP_REDUCE: case UN__OP_REDUCE_AXIS: case UN__OP_HREDUCE: {
-    int64_t op = un__attr(n, 0);
-    if (op == UN__OP_MAX || op == UN__OP_MIN) return (bounds){a->vmin, a->vmax};
-    return dtype_bounds(n->dtype);
-  }
+  case UN__OP_REDUCE: case UN__OP_REDUCE_AXIS: case UN__OP_HREDUCE:
+    return bound_reduce(n, a);
   case UN__OP_NEG: return bound_neg(n, a);
   case UN__OP_NOT: return un__dt_is_bool(n->dtype) ? (bounds){1 - a->vmax, 1 - a->vmin} : dtype_bounds(n->dtype);
   case UN__OP_ADD: return bound_add(n, a, b);

@@ -2,6 +2,8 @@
 #include <criterion/criterion.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "device/cpu/pool.h"
@@ -83,6 +85,28 @@ Test(pool, every_task_runs_once) {
     un__pool_run(p, count, &sum, n);
     cr_assert_eq(sum, n * (n - 1) / 2);
   }
+  un__pool_destroy(p);
+}
+
+static void add_task(void *data, int64_t i) { atomic_fetch_add((_Atomic int64_t *)data, i); }
+
+Test(pool, a_child_of_fork_has_workers_of_its_own, .timeout = 60) {
+  un__pool *p = un__pool_create(3);
+  _Atomic int64_t sum = 0;
+  un__pool_run(p, add_task, &sum, 100);
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(30);
+    un__pool_run(p, add_task, &sum, 1000);
+    un__pool_run(p, add_task, &sum, 1000);
+    un__pool_destroy(p);
+    _exit(sum == 4950 + 2 * 499500 ? 0 : 1);
+  }
+  int status = -1;
+  cr_assert_eq(waitpid(child, &status, 0), child);
+  cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child ended with %#x", (unsigned)status);
+  un__pool_run(p, add_task, &sum, 10);
+  cr_assert_eq(sum, 4995);
   un__pool_destroy(p);
 }
 

@@ -58,6 +58,17 @@ Test(workspace, bounds_are_exact_for_affine_indices) {
   cr_assert_eq(wrap->vmax, 127);
 }
 
+Test(workspace, bounds_of_a_reduction_over_what_may_be_nothing_hold_the_identity) {
+  const un_uop *n = un__uop(ws, UN__OP_MIN, 0, (const un_uop *[]){un__idx(ws, 4), un__range(ws, un__idx(ws, 9), UN__AXIS_LOOP, 0)}, 2, NULL, 0);
+  const un_uop *some = un__range(ws, un__idx(ws, 4), UN__AXIS_REDUCE, 1), *maybe = un__range(ws, n, UN__AXIS_REDUCE, 2);
+  const un_uop *x = un__cast(ws, UN__DT(UN_I32), un__cast(ws, UN__DT(UN_U8), buffer(ws, 0, 2, 2)));
+  int64_t max = UN__OP_MAX, min = UN__OP_MIN;
+  cr_assert_eq(un__uop(ws, UN__OP_REDUCE, 0, (const un_uop *[]){x, some}, 2, &max, 1)->vmin, 0);
+  cr_assert_eq(un__uop(ws, UN__OP_REDUCE, 0, (const un_uop *[]){x, maybe}, 2, &max, 1)->vmin, INT32_MIN);
+  cr_assert_eq(un__uop(ws, UN__OP_REDUCE, 0, (const un_uop *[]){x, some}, 2, &min, 1)->vmax, 255);
+  cr_assert_eq(un__uop(ws, UN__OP_REDUCE, 0, (const un_uop *[]){x, maybe}, 2, &min, 1)->vmax, INT32_MAX);
+}
+
 Test(workspace, open_ranges_are_closed_by_reduce_and_end) {
   const un_uop *i = un__range(ws, un__idx(ws, 4), UN__AXIS_LOOP, 0), *k = un__range(ws, un__idx(ws, 3), UN__AXIS_REDUCE, 1);
   const un_uop *x = un__binary(ws, UN__OP_ADD, i, k);

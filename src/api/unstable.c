@@ -12,9 +12,8 @@ const char *un_origin(const un_tensor *t, int *out_line) {
 }
 
 un_status un_audit(un_ctx *cx) {
-  if (!cx) return UN_ERR_INVALID_ARG;
-  un__err err = {0};
-  if (un__world_audit(cx->world, &err)) return UN_OK;
-  un__err_copy(&cx->err, &err);
-  return err.status;
+  un__call c;
+  if (!un__api_open_cx(&c, "audit", cx)) return UN_ERR_INVALID_ARG;
+  un__world_audit(cx->world, &cx->err);
+  return un__api_close_status(&c);
 }

@@ -1,10 +1,12 @@
 /* plan.c - schedules that are ready to run, and the caches of plans and kernels.
  *
  * A plan is found by the structural key of its tensor graph, so a graph seen before is neither scheduled nor compiled
- * again. Plans are dropped oldest first beyond a limit; a kernel lives as long as a plan uses it. */
+ * again. Beyond a limit, the plan not used for longest is dropped; a kernel lives as long as a plan uses it. */
 #include "engine_parts.h"
 
 #include <string.h>
+
+#include "rewrite/run.h"
 
 enum { MAX_PLANS = 1024 };
 
@@ -98,6 +100,7 @@ static void compile_all(un__engine *e, jobs *list, int device, uint32_t licences
   pthread_t helper[MAX_COMPILE_THREADS];
   uint32_t helpers = 0, want = e->device[device]->target->threads;
   if (want > MAX_COMPILE_THREADS) want = MAX_COMPILE_THREADS;
+  if (un__rw_env_get()->limited) want = 1;      /* which firing is the last one must not depend on a race */
   while (helpers + 1 < want && helpers + 1 < list->n && !pthread_create(&helper[helpers], NULL, compile_jobs, &w)) helpers++;
   compile_jobs(&w);
   for (uint32_t i = 0; i < helpers; i++) pthread_join(helper[i], NULL);
@@ -263,22 +266,38 @@ static void free_plan(un__engine *e, un__plan *p) {
   free_plan_tables(p);
 }
 
+/* The list of cached plans, in the order of use. */
+static void list_add(un__engine *e, un__plan *p) {
+  p->newer = NULL;
+  p->older = e->newest;
+  if (e->newest) e->newest->newer = p;
+  else e->oldest = p;
+  e->newest = p;
+}
+
+static void list_remove(un__engine *e, un__plan *p) {
+  if (p->older) p->older->newer = p->newer;
+  else e->oldest = p->newer;
+  if (p->newer) p->newer->older = p->older;
+  else e->newest = p->older;
+}
+
 static un__plan *use_cached_plan(un__engine *e, un__key key) {
   pthread_mutex_lock(&e->lock);
   un__plan *p = un__intern_find(&e->plans, key.lo, plan_eq, &key);
-  if (p) p->users++;
-  if (p) e->stats.schedule_hits++;
-  else e->stats.schedule_misses++;
+  if (p) {
+    p->users++;
+    list_remove(e, p);
+    list_add(e, p);
+    e->stats.schedule_hits++;
+  } else e->stats.schedule_misses++;
   pthread_mutex_unlock(&e->lock);
   return p;
 }
 
 static void unlink_plan(un__engine *e, un__plan *p) {
   un__intern_remove(&e->plans, p->key.lo, p);
-  if (p->older) p->older->newer = p->newer;
-  else e->oldest = p->newer;
-  if (p->newer) p->newer->older = p->older;
-  else e->newest = p->older;
+  list_remove(e, p);
   e->nplans--;
 }
 
@@ -296,10 +315,7 @@ static void cache_plan(un__engine *e, un__plan *p) {
   p->users = 1;
   if (un__intern_add(&e->plans, p->key.lo, p)) {
     p->users++;
-    p->older = e->newest;
-    if (e->newest) e->newest->newer = p;
-    else e->oldest = p;
-    e->newest = p;
+    list_add(e, p);
     if (++e->nplans > MAX_PLANS) unlink_plan(e, evicted = e->oldest);
   }
   pthread_mutex_unlock(&e->lock);

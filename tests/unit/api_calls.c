@@ -326,6 +326,17 @@ Test(api, rounds_of_work_do_not_grow) {
   cr_expect(stats().bytes_live <= bytes + 4096);
 }
 
+Test(api, a_schedule_in_use_outlives_those_that_are_not) {
+  un_tensor *x = floats(2, (const float[]){1, 2});
+  for (int i = 0; i < 1100; i++) {
+    un_scope_push(cx);
+    cr_assert_eq(un_realize(cx, 1, (un_tensor *[]){un_muls(x, i + 2)}), UN_OK);
+    cr_assert_eq(un_realize(cx, 1, (un_tensor *[]){un_sqrt(x)}), UN_OK);
+    un_scope_pop(cx);
+  }
+  cr_expect_eq(stats().kernels_compiled, 1101);
+}
+
 Test(api, equal_expressions_are_one_node) {
   un_tensor *x = un_ones(cx, UN_F32, un_shape(1, 4));
   cr_expect_eq(un_node(un_exp(un_adds(x, 1))), un_node(un_exp(un_adds(x, 1))));

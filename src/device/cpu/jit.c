@@ -49,6 +49,9 @@ static void initialize_target(void) {
   LLVMInitializeNativeAsmParser();
 }
 
+/* What ORC reports also comes back from the call that failed; by default it would go to stderr. */
+static void swallow(void *data, LLVMErrorRef e) { LLVMConsumeError(e); }
+
 un_status un__jit_create(un__jit **out, un__err *err) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, initialize_target);
@@ -60,6 +63,7 @@ un_status un__jit_create(un__jit **out, un__err *err) {
     un__free(j);
     return orc_fail(e, "cannot start ORC", err);
   }
+  LLVMOrcExecutionSessionSetErrorReporter(LLVMOrcLLJITGetExecutionSession(j->lljit), swallow, NULL);
   /* Code generation may call memset, memcpy and soft-float helpers of this process. */
   LLVMOrcDefinitionGeneratorRef process;
   e = LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&process, LLVMOrcLLJITGetGlobalPrefix(j->lljit), NULL, NULL);

@@ -5,7 +5,7 @@
 /* ---- notes ---- */
 
 /* An expression in a note is cut below this depth, and when it is this long. */
-enum { EXPR_DEPTH = 5, EXPR_BYTES = 160 };
+enum { EXPR_DEPTH = 12, EXPR_BYTES = 160 };
 
 typedef struct infix { un__op op; const char *sign; int prec; } infix;
 

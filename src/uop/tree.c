@@ -101,6 +101,7 @@ static void put_type(un__strbuf *out, const un_uop *n) {
   un__sb_puts(out, " : ");
   un__print_dtype(out, n->dtype);
   if (!n->shape || un__info(n)->shape_rule == UN__SR_SCALAR) return;
+  if (n->shape->rank == 0 && un__dt_scalar(n->dtype) == UN_INDEX) return;     /* a size, not a tensor */
   un__sb_putc(out, ' ');
   un__put_shape(out, n->shape);
 }

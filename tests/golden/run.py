@@ -3,9 +3,9 @@
 
 usage: run.py --unir PROGRAM [options] FILE_OR_FOLDER...
 
-    # RUN: %unir opt --pass=rangeify %s      the command; %s is the input, %unir the program under test. Commands may be
-                                             joined by `|`; several RUN lines run one after another. Without %s the
-                                             input comes on standard input.
+    # RUN: %unir opt --pass=rangeify %s      the command; %s is the input, %unir the program under test (--program adds
+                                             others). Commands may be joined by `|`; several RUN lines run one after
+                                             another. Without %s the input comes on standard input.
     # EXIT: 1                                its exit status (default 0). Other than 0: standard error is expected too
     # REQUIRES: cpu                          runs only when --have names each of these
     # XFAIL: reason                          known to fail; passing is then a failure, so that the line goes away
@@ -21,6 +21,8 @@ Options:
     --update     writes what the command prints as the new expectation; refuses when it crashes, ends with another
                  status than EXIT says, or prints nothing
     --have A,B   what this build has, for REQUIRES
+    --program NAME=PATH
+                 what %NAME is in a RUN line
     -j N         goldens at once (default 2)
     -v           names the goldens that pass, too
 
@@ -89,24 +91,24 @@ def run_one(words, folder, stdin, golden):
     return p
 
 
-def run_line(line, unir, folder, golden):
+def run_line(line, programs, folder, golden):
     """A RUN line with its pipes: the output of the last command, of every one the standard error."""
     name = os.path.basename(golden.path)
     stdin, errors, status = (golden.input if "%s" not in line else ""), "", 0
     for part in line.split("|"):
-        words = [unir if w == "%unir" else w.replace("%s", name) for w in shlex.split(part)]
+        words = [programs.get(w) or w.replace("%s", name) for w in shlex.split(part)]
         p = run_one(words, folder, stdin, golden)
         stdin, errors, status = p.stdout, errors + p.stderr, status or p.returncode
     return stdin, errors, status
 
 
-def actual_text(golden, unir):
+def actual_text(golden, programs):
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, os.path.basename(golden.path)), "w", newline="", **TEXT) as f:
             f.write(golden.input)
         text = ""
         for line in golden.runs:
-            out, errors, status = run_line(line, unir, folder, golden)
+            out, errors, status = run_line(line, programs, folder, golden)
             if status != golden.exit:
                 raise Bad(f"exit status {status}, expected {golden.exit}\n{out}{errors}")
             if golden.exit == 0 and errors:
@@ -114,7 +116,7 @@ def actual_text(golden, unir):
             text += out + errors
         if not text:
             raise Bad("printed nothing")
-        check_reread(text, unir, folder, golden)
+        check_reread(text, programs["%unir"], folder, golden)
     return text
 
 
@@ -138,7 +140,7 @@ def diff(expected, actual):
 def compare(golden, options):
     """"" when the golden holds, else what is wrong with it. With --update: None when it was rewritten."""
     try:
-        actual = actual_text(golden, options.unir)
+        actual = actual_text(golden, options.programs)
     except Bad as e:
         return ("not updated: " if options.update else "") + str(e)
     if actual == golden.expected:
@@ -185,10 +187,13 @@ def main():
     parser.add_argument("--unir", required=True, type=os.path.abspath)
     parser.add_argument("--update", action="store_true")
     parser.add_argument("--have", default="", type=lambda s: set(s.split(",")))
+    parser.add_argument("--program", action="append", default=[])
     parser.add_argument("-j", type=int, default=2)
     parser.add_argument("-v", action="store_true")
     parser.add_argument("paths", nargs="+")
     options = parser.parse_args()
+    named = [p.split("=", 1) for p in options.program]
+    options.programs = {"%unir": options.unir, **{"%" + name: os.path.abspath(path) for name, path in named}}
     goldens = list(find(options.paths))
     counts = {"pass": 0, "fail": 0, "skip": 0, "update": 0}
     with ThreadPoolExecutor(options.j) as pool:

@@ -14,9 +14,11 @@ fn nearest_i32(x: node): node = BITCAST<i32>(x + 0x1.8p23) - 0x4b400000
 
 fn pow2_f32(n: node): node = BITCAST<f32>((n + 127) << 23)
 
+fn rounded_f32(x: node): node = BITCAST<f32>(BITCAST<u32>(x))
+
 /// p * 2^n for n in [-152, 130]: in two steps, so that each factor is a normal number and a subnormal result is
 /// rounded once.
-fn scale_f32(p: node, n: node): node = p * pow2_f32(n >> 1) * pow2_f32(n - (n >> 1))
+fn scale_f32(p: node, n: node): node = rounded_f32(p * pow2_f32(n >> 1) * pow2_f32(n - (n >> 1)))
 
 /// 2^f for f in [-0.5, 0.5].
 fn exp2_poly_f32(f: node): node =

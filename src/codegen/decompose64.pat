@@ -3,9 +3,13 @@ c_include "codegen/decompose.h"
 
 extern fn sin_f64_large(x: node): node
 
+/// A product as it is rounded. One whose error is about to be computed must not be contracted into the sum beside it, nor
+/// one that is a function's result: the sum there is the user's, and exp(x) - exp(x) is 0 or, past the largest number, NaN.
+fn rounded(x: node): node = BITCAST<f64>(BITCAST<u64>(x))
+
 /// 2^n of an integral double in [-1074, 1100): its low bits, once it is added to 1.5 * 2^52, are n.
 fn pow2_f64(n: node): node = BITCAST<f64>((BITCAST<i64>(n + 0x1.8p52) + 1023) << 52)
-fn scale_half_f64(p: node, n: node, half: node): node = p * pow2_f64(half) * pow2_f64(n - half)
+fn scale_half_f64(p: node, n: node, half: node): node = rounded(p * pow2_f64(half) * pow2_f64(n - half))
 /// p * 2^n in two steps, as for f32.
 fn scale_f64(p: node, n: node): node = scale_half_f64(p, n, FLOOR(n * 0.5))
 

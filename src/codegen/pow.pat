@@ -39,9 +39,6 @@ fn exp2_short(f: node): node =
 // A number in two parts (h, l) is h + l with |l| <= ulp(h) / 2. Factors are split by masking, not by multiplying, so that
 // nothing overflows.
 
-/// A product as it is rounded: its error is about to be computed, so it must not be contracted into the sum beside it.
-fn rounded(x: node): node = BITCAST<f64>(BITCAST<u64>(x))
-
 fn top26(x: node): node = BITCAST<f64>(BITCAST<u64>(x) & 0xfffffffff8000000)
 fn mul_err_split(p: node, ah: node, al: node, bh: node, bl: node): node = (((ah * bh - p) + ah * bl) + al * bh) + al * bl
 fn mul_err_top(a: node, b: node, p: node, ah: node, bh: node): node = mul_err_split(p, ah, a - ah, bh, b - bh)

@@ -224,6 +224,8 @@ static un_tensor *other(const leaves *l) { return un_flip(l->y, D(1, 0, 0, 0)); 
   CALL(one_hot, un_one_hot(l->i, 8, un_dtype_of(l->x)))                                     \
   CALL(take_at_own, un_take(l->v, 0, l->x))                                                 \
   CALL(one_hot_of_own, un_one_hot(l->x, 7, UN_I32))                                         \
+  CALL(exp_minus_itself, un_sub(un_exp(un_muls(l->x, 16)), un_exp(un_muls(l->x, 16))))      \
+  CALL(exp2_minus_itself, un_sub(un_exp2(un_muls(l->x, 32)), un_exp2(un_muls(l->x, 32))))   \
   CALL(one_hot_matmul, un_matmul(un_one_hot(l->k, ROWS, un_dtype_of(l->x)), l->y))          \
   CALL(arange, un_add(un_arange(l->cx, un_dtype_of(l->x), 1, (double)COLUMNS + 1, 1), l->v))                  \
   CALL(eye, un_mul(un_eye(l->cx, un_dtype_of(l->x), ROWS, COLUMNS), l->y))                  \

@@ -1,8 +1,11 @@
 /* unir/device.h - where things run.
  *
  * A device is named by a string: "cpu" (all processors), "interp" (the reference interpreter), "null" (compiles and
- * runs nothing: for looking at what would run on the processors of this machine), "null:generic" (the same for one
- * machine that is described in the library, so that what is shown is the same everywhere). A context runs everything on one device, chosen when it is created.
+ * runs nothing: for looking at kernels). A context runs everything on one device, chosen when it is created.
+ *
+ * "cpu" and "null" may be followed by what they compile for: "cpu:host" (this machine, as without it), "cpu:generic"
+ * (a fixed x86-64 with AVX2), "cpu:avx512" (a fixed x86-64 with AVX-512). Code that this machine cannot run can still be
+ * printed (unir/text.h).
  */
 #ifndef UNIR_DEVICE_H
 #define UNIR_DEVICE_H

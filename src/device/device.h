@@ -56,14 +56,14 @@ typedef struct un__device_vtable {
 struct un__device {
   const un__device_vtable *vt;
   const un__target *target;
-  char name[32];                         /* "cpu", "cuda:0" */
+  char name[32];                         /* "cpu", "cpu:avx512", "cuda:0" */
 };
 
-/* Opens a device by name. Threads: 0 means one per online processor. Devices are safe to use from several threads;
+/* Opens a device. t: what it compiles for, NULL means this machine; a device whose code this machine cannot run still
+ * disassembles. Threads: 0 means one per online processor. Devices are safe to use from several threads;
  * launches on one device run one after another. */
-un_status un__cpu_open(uint32_t threads, un__device **out, un__err *err);
-/* Describes itself as `t`, whatever machine this is; `name` is the device's. */
-un_status un__null_open(const char *name, const un__target *t, un__device **out, un__err *err);
+un_status un__cpu_open(const un__target *t, uint32_t threads, un__device **out, un__err *err);
+un_status un__null_open(const un__target *t, un__device **out, un__err *err);
 /* interp's opener lives in interp/interp.h: it needs graphs. */
 
 /* Evaluates a launch formula; overflow or a negative result is UN_ERR_INVALID_ARG. */

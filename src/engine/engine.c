@@ -1,6 +1,7 @@
 /* engine.c - an engine's life, and its devices. */
 #include "engine_parts.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "interp/interp.h"
@@ -35,29 +36,50 @@ un__engine_stats un__engine_stats_of(un__engine *e) {
 
 /* ---- devices ---- */
 
+/* t: NULL when the name says nothing of it. */
+typedef un_status open_fn(const un__target *t, un__device **out, un__err *err);
+
 #ifdef UN_HAVE_CPU
-static un_status open_cpu(un__device **out, un__err *err) { return un__cpu_open(0, out, err); }
+static un_status open_cpu(const un__target *t, un__device **out, un__err *err) { return un__cpu_open(t, 0, out, err); }
 #endif
-static un_status open_null(un__device **out, un__err *err) { return un__null_open("null", un__target_host(), out, err); }
-static un_status open_null_generic(un__device **out, un__err *err) {
-  return un__null_open("null:generic", un__target_generic(), out, err);
+
+static un_status open_interp(const un__target *t, un__device **out, un__err *err) {
+  return t ? un__fail(err, UN_ERR_DEVICE, "device \"interp\" takes no target, got %s", t->name) : un__interp_open(out, err);
 }
 
-static const struct { const char *name; un_status (*open)(un__device **out, un__err *err); } kinds[] = {
+static const struct { const char *name; open_fn *open; } kinds[] = {
 #ifdef UN_HAVE_CPU
   {"cpu", open_cpu},
 #endif
-  {"interp", un__interp_open},
-  {"null", open_null},
-  {"null:generic", open_null_generic},
+  {"interp", open_interp},
+  {"null", un__null_open},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 const char *un__engine_device_kind(size_t i) { return i < KINDS ? kinds[i].name : NULL; }
 
+static un_status find_target(const char *name, const un__target **out, un__err *err) {
+  *out = un__target_by_name(name);
+  if (*out) return UN_OK;
+  char known[128] = "";
+  for (size_t i = 0; un__target_name(i); i++) {
+    strncat(known, i ? ", " : "", sizeof known - strlen(known) - 1);
+    strncat(known, un__target_name(i), sizeof known - strlen(known) - 1);
+  }
+  return un__fail(err, UN_ERR_DEVICE, "no target \"%s\": expected one of %s", name, known);
+}
+
+/* "kind" or "kind:target". */
 static un_status open_device(const char *name, un__device **out, un__err *err) {
-  for (size_t i = 0; i < KINDS; i++)
-    if (strcmp(kinds[i].name, name) == 0) return kinds[i].open(out, err);
+  const un__target *t = NULL;
+  size_t kind = strcspn(name, ":");
+  if (name[kind]) UN__TRY(find_target(name + kind + 1, &t, err));
+  for (size_t i = 0; i < KINDS; i++) {
+    if (strlen(kinds[i].name) != kind || strncmp(kinds[i].name, name, kind) != 0) continue;
+    UN__TRY(kinds[i].open(t, out, err));
+    snprintf((*out)->name, sizeof (*out)->name, "%s", name);
+    return UN_OK;
+  }
   char known[128] = "";
   for (size_t i = 0; i < KINDS; i++) {
     strncat(known, i ? ", " : "", sizeof known - strlen(known) - 1);

@@ -11,14 +11,22 @@
 
 enum { KIB = 1024, MIB = 1024 * 1024 };
 
+static const char x86_64[] = "x86_64-unknown-linux-gnu";
+
 static const un__target generic = {
-  .name = "cpu-generic", .cpu = "x86-64-v3", .features = "", .threads = 2, .vector_bytes = 32, .vector_registers = 16,
+  .name = "cpu-generic", .triple = x86_64, .cpu = "x86-64-v3", .features = "", .threads = 2, .vector_bytes = 32, .vector_registers = 16,
   .l1_bytes = 32 * KIB, .l2_bytes = 512 * KIB, .l3_bytes = 16 * MIB, .cache_line = 64, .has_threads = true, .fma = true,
   .f16_convert = true, .wide_index = true, .min_parallel_work = 32768,
 };
 
+static const un__target avx512 = {
+  .name = "cpu-avx512", .triple = x86_64, .cpu = "x86-64-v4", .features = "", .threads = 4, .vector_bytes = 64, .vector_registers = 32,
+  .l1_bytes = 48 * KIB, .l2_bytes = 2 * MIB, .l3_bytes = 32 * MIB, .cache_line = 64, .has_threads = true, .fma = true,
+  .f16_convert = true, .wide_index = true, .min_parallel_work = 32768,
+};
+
 static const un__target interp = {
-  .name = "interp", .cpu = "", .features = "", .threads = 1, .cache_line = 64, .min_parallel_work = UINT32_MAX,
+  .name = "interp", .triple = "", .cpu = "", .features = "", .threads = 1, .cache_line = 64, .min_parallel_work = UINT32_MAX,
 };
 
 const un__target *un__target_generic(void) { return &generic; }
@@ -114,6 +122,7 @@ static uint32_t usable_threads(void) {
 
 static void read_host(void) {
   host = generic;
+  host.triple = "";
   host.cpu = "native";
   host.threads = usable_threads();
   read_vectors(&host);
@@ -126,4 +135,30 @@ static void read_host(void) {
 const un__target *un__target_host(void) {
   call_once(&host_once, read_host);
   return &host;
+}
+
+/* ---- by name ---- */
+
+static const un__target *target_avx512(void) { return &avx512; }
+
+static const struct { const char *name; const un__target *(*get)(void); } targets[] = {
+  {"host", un__target_host}, {"generic", un__target_generic}, {"avx512", target_avx512}, {"interp", un__target_interp}};
+enum { TARGETS = sizeof targets / sizeof *targets };
+
+const char *un__target_name(size_t i) { return i < TARGETS ? targets[i].name : NULL; }
+
+const un__target *un__target_by_name(const char *name) {
+  for (size_t i = 0; i < TARGETS; i++)
+    if (strcmp(targets[i].name, name) == 0) return targets[i].get();
+  return NULL;
+}
+
+bool un__target_runs_here(const un__target *t) {
+  const un__target *h = un__target_host();
+  if (!*t->triple) return true;
+#if defined(__x86_64__) && defined(__linux__)
+  return strcmp(t->triple, x86_64) == 0 && t->vector_bytes <= h->vector_bytes && t->fma <= h->fma && t->f16_convert <= h->f16_convert;
+#else
+  return (void)h, false;
+#endif
 }

@@ -3,10 +3,12 @@
 #define UN_TARGET_TARGET_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef struct un__target {
   const char *name;              /* goes into keys: same description, same kernels */
+  const char *triple;            /* LLVM's target triple; "": this machine's */
   const char *cpu, *features;    /* LLVM's cpu and feature string; "" off the CPU */
   uint32_t threads;              /* parallel tasks that make sense */
   uint32_t vector_bytes;         /* widest SIMD register; 0: scalar only */
@@ -25,6 +27,12 @@ typedef struct un__target {
  * The description is static, any thread. UNIR_THREADS overrides threads. */
 const un__target *un__target_host(void);
 const un__target *un__target_generic(void);   /* a fixed AVX2-class description with 2 threads: goldens use it */
-const un__target *un__target_interp(void);    /* nothing parallel, nothing vector: interp and null */
+const un__target *un__target_interp(void);    /* nothing parallel, nothing vector: interp */
+
+/* Descriptions by name: "host", "generic", "avx512" (a fixed AVX-512-class one with 4 threads), "interp". NULL: none. */
+const un__target *un__target_by_name(const char *name);
+const char *un__target_name(size_t i);        /* the i-th name, from 0; NULL after the last */
+/* Whether machine code for t can run in this process. */
+bool un__target_runs_here(const un__target *t);
 
 #endif

@@ -62,7 +62,7 @@ class Usage(kit.Case):
 
     def test_values(self):
         self.usage("show", "--stage=middle", "double.un", says=["--stage: expected tensor, schedule, kernel", "middle"])
-        self.usage("opt", "--target=z80", "double.un", says=["--target: expected generic, host or interp", "z80"])
+        self.usage("opt", "--target=z80", "double.un", says=["--target: expected generic, avx512, host or interp", "z80"])
         for command in WITH_FILE:
             self.usage(command, "--numerics=sloppy", "double.un", says=["expected precise, strict or fast", "sloppy"])
 
@@ -145,7 +145,7 @@ class Files(kit.Case):
 class Devices(kit.Case):
     def test_list(self):
         names = [line.split()[0] for line in self.ok("devices").splitlines()]
-        self.assertEqual(names, (["cpu"] if "cpu" in kit.HAVE else []) + ["interp", "null", "null:generic"])
+        self.assertEqual(names, (["cpu"] if "cpu" in kit.HAVE else []) + ["interp", "null"])
 
     def test_unknown(self):
         for command in ["show", "run"]:

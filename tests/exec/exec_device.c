@@ -114,7 +114,7 @@ const exec_backend exec_interp = {"interp", false, open_interp, run_interp, clos
 const exec_backend exec_interp_opt = {"interp_opt", false, open_interp, run_interp_opt, close_device};
 
 #ifdef UN_EXEC_CPU
-static un_status open_cpu(void **out, un__err *err) { return un__cpu_open(2, (un__device **)out, err); }
+static un_status open_cpu(void **out, un__err *err) { return un__cpu_open(NULL, 2, (un__device **)out, err); }
 
 static un_status run_cpu(void *self, const exec_case *c, void *out, un__err *err) {
   return run_on(self, ((un__device *)self)->target, UN__FORMAT_LLVM_IR, false, c, out, err);

@@ -111,7 +111,7 @@ static int run(const function *f, uint64_t step) {
   un__device *d;
   un__code *code = NULL;
   worst w = {0};
-  if (un__cpu_open(2, &d, &err) == UN_OK) {
+  if (un__cpu_open(NULL, 2, &d, &err) == UN_OK) {
     if (compile(d, f->op, &code) == UN_OK) sweep(d, code, f, step, &w);
     if (code) d->vt->code_release(d, code);
     d->vt->destroy(d);

@@ -29,7 +29,7 @@ static un__artifact artifact(const char *ir, int64_t tasks) {
 Test(cpu, runs_one_task_per_element) {
   un__err err = {0};
   un__device *d;
-  cr_assert_eq(un__cpu_open(2, &d, &err), UN_OK, "%s", err.text);
+  cr_assert_eq(un__cpu_open(NULL, 2, &d, &err), UN_OK, "%s", err.text);
   un__code *code, *again;
   un__artifact a = artifact(double_it, 1000);
   cr_assert_eq(d->vt->compile(d, &a, &code, &err), UN_OK, "%s", err.text);
@@ -53,7 +53,7 @@ Test(cpu, bad_text_is_a_status) {
   un__err err = {0};
   un__device *d;
   un__code *code;
-  cr_assert_eq(un__cpu_open(1, &d, &err), UN_OK);
+  cr_assert_eq(un__cpu_open(NULL, 1, &d, &err), UN_OK);
   un__artifact a = artifact("define void @f( {", 1);
   cr_assert_eq(d->vt->compile(d, &a, &code, &err), UN_ERR_COMPILE);
   cr_assert(strstr(err.text, "LLVM IR"), "%s", err.text);
@@ -68,7 +68,7 @@ Test(cpu, assembly_can_be_read) {
   un__err err = {0};
   un__device *d;
   char *text;
-  cr_assert_eq(un__cpu_open(1, &d, &err), UN_OK);
+  cr_assert_eq(un__cpu_open(NULL, 1, &d, &err), UN_OK);
   un__artifact a = artifact(double_it, 1);
   cr_assert_eq(d->vt->disassemble(d, &a, &text, &err), UN_OK, "%s", err.text);
   cr_assert(strstr(text, "addss"), "%s", text);

@@ -16,7 +16,7 @@ static un__device *cpu;
 static void setup(void) {
   err = (un__err){0};
   ws = un__workspace_create(&err);
-  cr_assert_eq(un__cpu_open(1, &cpu, &err), UN_OK, "%s", err.text);
+  cr_assert_eq(un__cpu_open(NULL, 1, &cpu, &err), UN_OK, "%s", err.text);
 }
 static void teardown(void) {
   un__workspace_destroy(ws);

@@ -20,16 +20,14 @@ static const char *set_trust(void *s, const char *arg) { return ((settings *)s)-
 static const char *set_list(void *s, const char *arg) { return ((settings *)s)->list = true, NULL; }
 
 static const char *set_target(void *s, const char *arg) {
-  static const struct { const char *name; const un__target *(*get)(void); } targets[] = {
-    {"generic", un__target_generic}, {"host", un__target_host}, {"interp", un__target_interp}};
-  for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
-    if (strcmp(targets[i].name, arg) == 0) return ((settings *)s)->env.target = targets[i].get(), NULL;
-  return "--target: expected generic, host or interp";
+  const un__target *t = un__target_by_name(arg);
+  if (t) ((settings *)s)->env.target = t;
+  return t ? NULL : "--target: expected generic, avx512, host or interp";
 }
 
 static const tool_option options[] = {
   {"pass", "NAME[,NAME..]", 0, set_passes, "passes, by name, in this order"},
-  {"target", "NAME", 0, set_target, "generic (default), host or interp: the machine the optimiser has in mind"},
+  {"target", "NAME", 0, set_target, "generic (default), avx512, host or interp: the machine the optimiser has in mind"},
   {"numerics", "NAME", 0, set_numerics, "precise (default), strict or fast"},
   {"tree", NULL, 0, set_tree, "print trees instead of text"},
   {"notes", NULL, 0, set_notes, "print shapes, bounds and open ranges as comments"},

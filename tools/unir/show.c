@@ -2,7 +2,7 @@
 #include "engine/engine.h"
 #include "unir.h"
 
-typedef struct settings { un__show_options show; const char *device; } settings;
+typedef struct settings { un__show_options show; const char *device, *target; } settings;
 
 static const char *set_stage(void *s, const char *arg) {
   bool ok = un__show_by_name(arg, &((settings *)s)->show.stage);
@@ -10,6 +10,11 @@ static const char *set_stage(void *s, const char *arg) {
 }
 
 static const char *set_device(void *s, const char *arg) { return ((settings *)s)->device = arg, NULL; }
+static const char *set_target(void *s, const char *arg) {
+  ((settings *)s)->target = arg;
+  return un__target_by_name(arg) ? NULL : "--target: expected host, generic or avx512";
+}
+
 static const char *set_numerics(void *s, const char *arg) { return tool_set_licences(&((settings *)s)->show.licences, arg); }
 static const char *set_text(void *s, const char *arg) { return ((settings *)s)->show.text = true, NULL; }
 static const char *set_why(void *s, const char *arg) { return ((settings *)s)->show.why = true, NULL; }
@@ -18,6 +23,7 @@ static const char *set_notes(void *s, const char *arg) { return ((settings *)s)-
 static const tool_option options[] = {
   {"stage", "NAME", 0, set_stage, "tensor, schedule, kernel (default), opt, linear, source or asm"},
   {"device", "NAME", 0, set_device, "where it would run (default cpu): `unir devices` lists them"},
+  {"target", "NAME", 0, set_target, "the machine to compile for, whatever this one is: host (default), generic (AVX2) or avx512"},
   {"numerics", "NAME", 0, set_numerics, "precise (default), strict or fast"},
   {"text", NULL, 0, set_text, ".un text instead of trees; source and asm have one form"},
   {"notes", NULL, 0, set_notes, "with --text: shapes, bounds and open ranges as comments"},
@@ -29,6 +35,13 @@ static const un_uop *as_sink(un__graph *ws, const un__parsed_graph *g) {
   return g->stage != UN__STAGE_TENSOR || un__is(g->root, UN__OP_SINK) ? g->root : un__sink(ws, &g->root, 1);
 }
 
+/* A target is part of a device's name. */
+static un_status open_device(un__engine *engine, settings *s, un__err *err) {
+  char name[96];
+  snprintf(name, sizeof name, "%s:%s", s->device, s->target ? s->target : "");
+  return un__engine_device(engine, s->target ? name : s->device, &s->show.device, err);
+}
+
 static un_status show_on(un__engine *engine, settings *s, const char *path, un__strbuf *out, un__err *err) {
   un__graph *ws = un__workspace_create(err);
   un__parsed_graph g = {0};
@@ -36,7 +49,7 @@ static un_status show_on(un__engine *engine, settings *s, const char *path, un__
   s->show.from = g.stage;
   const un_uop *root = status == UN_OK ? as_sink(ws, &g) : NULL;
   if (status == UN_OK && !root) status = un__fail(err, UN_ERR_NOMEM, "no memory");
-  if (status == UN_OK) status = un__engine_device(engine, s->device, &s->show.device, err);
+  if (status == UN_OK) status = open_device(engine, s, err);
   if (status == UN_OK) status = un__engine_show(engine, ws, root, &s->show, out, err);
   un__workspace_destroy(ws);
   return status;

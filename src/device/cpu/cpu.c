@@ -25,8 +25,9 @@ struct un__code {
 static cpu *of(un__device *d) { return (cpu *)d; }
 
 static un_status need_jit(cpu *c, un__err *err) {
+  const un__target *t = c->host.base.target;
   pthread_mutex_lock(&c->lock);
-  un_status status = c->jit ? UN_OK : un__jit_create(&c->jit, err);
+  un_status status = c->jit ? UN_OK : un__jit_create(t, &c->jit, err);
   pthread_mutex_unlock(&c->lock);
   return status;
 }
@@ -38,10 +39,12 @@ static un_status check_format(const un__artifact *a, un__err *err) {
 
 static un_status compile(un__device *d, const un__artifact *a, un__code **out, un__err *err) {
   UN__TRY(check_format(a, err));
+  if (!un__target_runs_here(d->target))
+    return un__fail(err, UN_ERR_UNSUPPORTED, "cpu: code for %s cannot run on this machine; it can be shown", d->target->name);
   UN__TRY(need_jit(of(d), err));
   un__code *code = un__calloc(1, sizeof *code);
   if (!code) return un__fail(err, UN_ERR_NOMEM, "no memory for compiled code");
-  un_status status = un__jit_compile(of(d)->jit, d->target, a->bytes, a->size, a->entry, &code->jit_code, &code->fn, err);
+  un_status status = un__jit_compile(of(d)->jit, a->bytes, a->size, a->entry, &code->jit_code, &code->fn, err);
   if (status != UN_OK) {
     un__free(code);
     return status;
@@ -89,7 +92,7 @@ static un_status launch(un__device *d, un__code *code, un__mem *const *args, con
 static un_status disassemble(un__device *d, const un__artifact *a, char **out, un__err *err) {
   UN__TRY(check_format(a, err));
   UN__TRY(need_jit(of(d), err));
-  return un__jit_assembly(of(d)->jit, d->target, a->bytes, a->size, out, err);
+  return un__jit_assembly(of(d)->jit, a->bytes, a->size, out, err);
 }
 
 static void destroy(un__device *d) {
@@ -106,7 +109,7 @@ static const un__device_vtable vtable = {
   .destroy = destroy, UN__HOST_MEMORY,
 };
 
-un_status un__cpu_open(uint32_t threads, un__device **out, un__err *err) {
+un_status un__cpu_open(const un__target *t, uint32_t threads, un__device **out, un__err *err) {
   *out = NULL;
   cpu *c = un__calloc(1, sizeof *c);
   un__host_heap *heap = c ? un__host_heap_create() : NULL;
@@ -115,10 +118,10 @@ un_status un__cpu_open(uint32_t threads, un__device **out, un__err *err) {
     return un__fail(err, UN_ERR_NOMEM, "no memory for a device");
   }
   c->host.base.vt = &vtable;
-  c->host.base.target = un__target_host();
+  c->host.base.target = t ? t : un__target_host();
   snprintf(c->host.base.name, sizeof c->host.base.name, "cpu");
   c->host.heap = heap;
-  c->threads = threads ? threads : c->host.base.target->threads;
+  c->threads = threads ? threads : un__target_host()->threads;
   pthread_mutex_init(&c->lock, NULL);
   *out = &c->host.base;
   return UN_OK;

@@ -23,11 +23,12 @@
 #include "base/mem.h"
 
 /* The renderer emits explicit vectors; what is left is to put accumulators in registers and to share addresses. */
-static const char passes[] = "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,loop-mssa(licm),early-cse)";
+static const char passes[] = "function(sroa,early-cse<memssa>,loop-mssa(licm),early-cse)";
 
-typedef struct machine { LLVMTargetMachineRef tm; bool generic; struct machine *next; } machine;
+typedef struct machine { LLVMTargetMachineRef tm; struct machine *next; } machine;
 
 struct un__jit {
+  const un__target *target;
   LLVMOrcLLJITRef lljit;
   pthread_mutex_t lock;        /* guards idle */
   machine *idle;
@@ -43,7 +44,7 @@ static un_status orc_fail(LLVMErrorRef e, const char *what, un__err *err) {
   return status;
 }
 
-static void initialize_target(void) {
+static void initialize_native(void) {
   LLVMInitializeNativeTarget();
   LLVMInitializeNativeAsmPrinter();
   LLVMInitializeNativeAsmParser();
@@ -52,12 +53,22 @@ static void initialize_target(void) {
 /* What ORC reports also comes back from the call that failed; by default it would go to stderr. */
 static void swallow(void *data, LLVMErrorRef e) { LLVMConsumeError(e); }
 
-un_status un__jit_create(un__jit **out, un__err *err) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, initialize_target);
+/* Whatever this LLVM was built with: only for code that is looked at on another machine than it is for. */
+static void initialize_others(void) {
+  LLVMInitializeAllTargetInfos();
+  LLVMInitializeAllTargets();
+  LLVMInitializeAllTargetMCs();
+  LLVMInitializeAllAsmPrinters();
+}
+
+un_status un__jit_create(const un__target *t, un__jit **out, un__err *err) {
+  static pthread_once_t native = PTHREAD_ONCE_INIT, others = PTHREAD_ONCE_INIT;
+  pthread_once(&native, initialize_native);
+  if (!un__target_runs_here(t)) pthread_once(&others, initialize_others);
   *out = NULL;
   un__jit *j = un__calloc(1, sizeof *j);
   if (!j) return un__fail(err, UN_ERR_NOMEM, "no memory for the compiler");
+  j->target = t;
   LLVMErrorRef e = LLVMOrcCreateLLJIT(&j->lljit, NULL);
   if (e) {
     un__free(j);
@@ -96,7 +107,7 @@ void un__jit_destroy(un__jit *j) {
 static bool is_native(const un__target *t) { return strcmp(t->cpu, "native") == 0; }
 
 static un_status make_machine(const un__target *t, machine **out, un__err *err) {
-  char *triple = LLVMGetDefaultTargetTriple(), *text = NULL;
+  char *triple = *t->triple ? LLVMCreateMessage(t->triple) : LLVMGetDefaultTargetTriple(), *text = NULL;
   char *cpu = is_native(t) ? LLVMGetHostCPUName() : LLVMCreateMessage(t->cpu);
   char *features = is_native(t) ? LLVMGetHostCPUFeatures() : LLVMCreateMessage(t->features);
   LLVMTargetRef target;
@@ -106,7 +117,6 @@ static un_status make_machine(const un__target *t, machine **out, un__err *err) 
     status = un__fail(err, UN_ERR_COMPILE, "no code generator for %s: %s", triple, text);
   } else if (m) {
     m->tm = LLVMCreateTargetMachine(target, triple, cpu, features, LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelJITDefault);
-    m->generic = !is_native(t);
     if (!m->tm) status = un__fail(err, UN_ERR_COMPILE, "no target machine for %s, cpu %s", triple, cpu);
   }
   LLVMDisposeMessage(triple);
@@ -121,15 +131,13 @@ static un_status make_machine(const un__target *t, machine **out, un__err *err) 
   return status;
 }
 
-static un_status take_machine(un__jit *j, const un__target *t, machine **out, un__err *err) {
+static un_status take_machine(un__jit *j, machine **out, un__err *err) {
   pthread_mutex_lock(&j->lock);
-  machine **at = &j->idle;
-  while (*at && (*at)->generic == is_native(t)) at = &(*at)->next;
-  machine *m = *at;
-  if (m) *at = m->next;
+  machine *m = j->idle;
+  if (m) j->idle = m->next;
   pthread_mutex_unlock(&j->lock);
   *out = m;
-  return m ? UN_OK : make_machine(t, out, err);
+  return m ? UN_OK : make_machine(j->target, out, err);
 }
 
 static void return_machine(un__jit *j, machine *m) {
@@ -208,10 +216,10 @@ static un_status emit(machine *m, const char *ir, size_t size, const char *entry
 }
 
 /* emit on a machine of the target, given back whatever happens. */
-static un_status emit_for(un__jit *j, const un__target *t, const char *ir, size_t size, const char *entry, const char *unique,
+static un_status emit_for(un__jit *j, const char *ir, size_t size, const char *entry, const char *unique,
                           LLVMCodeGenFileType kind, LLVMMemoryBufferRef *out, un__err *err) {
   machine *m;
-  UN__TRY(take_machine(j, t, &m, err));
+  UN__TRY(take_machine(j, &m, err));
   un_status status = emit(m, ir, size, entry, unique, kind, out, err);
   return_machine(j, m);
   return status;
@@ -237,12 +245,12 @@ static un_status add_object(un__jit *j, LLVMMemoryBufferRef object, const char *
   return UN_OK;
 }
 
-un_status un__jit_compile(un__jit *j, const un__target *t, const char *ir, size_t size, const char *entry,
+un_status un__jit_compile(un__jit *j, const char *ir, size_t size, const char *entry,
                           un__jit_code **out, un__cpu_kernel *out_fn, un__err *err) {
   char unique[32];
   snprintf(unique, sizeof unique, "k%llu", (unsigned long long)atomic_fetch_add(&j->serial, 1));
   LLVMMemoryBufferRef object;
-  UN__TRY(emit_for(j, t, ir, size, entry, unique, LLVMObjectFile, &object, err));
+  UN__TRY(emit_for(j, ir, size, entry, unique, LLVMObjectFile, &object, err));
   return add_object(j, object, unique, out, out_fn, err);
 }
 
@@ -255,9 +263,9 @@ void un__jit_release(un__jit *j, un__jit_code *c) {
   un__free(c);
 }
 
-un_status un__jit_assembly(un__jit *j, const un__target *t, const char *ir, size_t size, char **out, un__err *err) {
+un_status un__jit_assembly(un__jit *j, const char *ir, size_t size, char **out, un__err *err) {
   LLVMMemoryBufferRef text;
-  UN__TRY(emit_for(j, t, ir, size, NULL, NULL, LLVMAssemblyFile, &text, err));
+  UN__TRY(emit_for(j, ir, size, NULL, NULL, LLVMAssemblyFile, &text, err));
   size_t n = LLVMGetBufferSize(text);
   *out = un__alloc(n + 1);
   if (*out) {

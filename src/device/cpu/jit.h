@@ -8,15 +8,16 @@
 typedef struct un__jit un__jit;
 typedef struct un__jit_code un__jit_code;
 
-un_status un__jit_create(un__jit **out, un__err *err);
+/* A compiler for one target, which is borrowed. */
+un_status un__jit_create(const un__target *t, un__jit **out, un__err *err);
 void un__jit_destroy(un__jit *j);       /* every code must have been released */
 
 /* Compiles one module and returns the address of `entry`. Any thread; compilations run in parallel. */
-un_status un__jit_compile(un__jit *j, const un__target *t, const char *ir, size_t size, const char *entry,
+un_status un__jit_compile(un__jit *j, const char *ir, size_t size, const char *entry,
                           un__jit_code **out, un__cpu_kernel *out_fn, un__err *err);
 void un__jit_release(un__jit *j, un__jit_code *c);
 
 /* Assembly text of the same code; the caller frees it with un__free. */
-un_status un__jit_assembly(un__jit *j, const un__target *t, const char *ir, size_t size, char **out, un__err *err);
+un_status un__jit_assembly(un__jit *j, const char *ir, size_t size, char **out, un__err *err);
 
 #endif

@@ -29,7 +29,7 @@ static const un__device_vtable vtable = {
   .destroy = destroy, UN__HOST_MEMORY,
 };
 
-un_status un__null_open(const char *name, const un__target *t, un__device **out, un__err *err) {
+un_status un__null_open(const un__target *t, un__device **out, un__err *err) {
   *out = NULL;
   un__host_device *d = un__calloc(1, sizeof *d);
   if (d) d->heap = un__host_heap_create();
@@ -38,8 +38,8 @@ un_status un__null_open(const char *name, const un__target *t, un__device **out,
     return un__fail(err, UN_ERR_NOMEM, "no memory for a device");
   }
   d->base.vt = &vtable;
-  d->base.target = t;
-  snprintf(d->base.name, sizeof d->base.name, "%s", name);
+  d->base.target = t ? t : un__target_host();
+  snprintf(d->base.name, sizeof d->base.name, "null");
   *out = &d->base;
   return UN_OK;
 }

@@ -50,8 +50,20 @@ static void split_outer(un__graph *g, un__split *s, const un__opt_step *step, in
   if (m < 0) s->inside = un__binary(g, UN__OP_LT, s->value, n);
 }
 
+/* The last part moves back to end with the range: r = min(start, n - k) + part. */
+static void overlap(un__graph *g, un__split *s, const un_uop *start, int64_t k, bool reduce) {
+  const un_uop *last = un__idx(g, un__known_size(s->range->src[0]) - k);
+  s->value = idx_add(g, un__binary(g, UN__OP_MIN, start, last), s->part);
+  if (!reduce) return;
+  const un_uop *again = un__binary(g, UN__OP_MAX, un__binary(g, UN__OP_SUB, start, last), un__idx(g, 0));
+  s->inside = un__binary(g, UN__OP_LT, again, idx_add(g, s->part, un__idx(g, 1)));
+  s->safe = true;
+}
+
 /* r = rest * k + part. */
-static void split_inner(un__graph *g, un__split *s, const un__opt_step *step, int64_t id, bool reduce) {
+static void split_inner(un__graph *g, un__split *s, const un__opt_step *step, int64_t id, const un__opt_kernel *kernel,
+                        const un__target *t) {
+  bool reduce = kernel->axis[un__opt_axis_by_id(kernel, step->range_id)].reduce;
   const un_uop *n = s->range->src[0], *k = un__idx(g, step->factor), *count = ceil_div(g, n, step->factor);
   bool loop = step->axis == un__range_axis(s->range) && step->axis != UN__AXIS_UPCAST && step->axis != UN__AXIS_UNROLL;
   const un_uop *start = un__idx(g, 0), *size = k;
@@ -63,6 +75,8 @@ static void split_inner(un__graph *g, un__split *s, const un__opt_step *step, in
   s->part = un__range(g, size, step->axis, id);
   s->value = s->rest ? idx_add(g, start, s->part) : s->part;
   if (loop || divides(n, step->factor)) return;
+  if (un__known_size(n) >= step->factor && (reduce ? !un__opt_masks(kernel, t) : !un__opt_updates(kernel)))
+    return overlap(g, s, start, step->factor, reduce);
   s->inside = un__binary(g, UN__OP_LT, s->value, n);
   s->clamp = step->axis == UN__AXIS_UNROLL && !reduce;
   if (s->clamp) s->value = un__binary(g, UN__OP_MIN, s->value, un__binary(g, UN__OP_SUB, n, un__idx(g, 1)));
@@ -76,14 +90,16 @@ static const un_uop *stage_operand(un__graph *g, const un_uop *kernel, const un_
   return why ? NULL : un__opt_pack_apply(g, kernel, k, &p);
 }
 
-static const un_uop *take_step(un__graph *g, const un_uop *kernel, const un__opt_step *step, const un__opt_kernel *k) {
+static const un_uop *take_step(un__graph *g, const un_uop *kernel, const un__opt_step *step, const un__opt_kernel *k,
+                               const un__target *t) {
+
   const un__opt_axis *a = &k->axis[un__opt_axis_by_id(k, step->range_id)];
   un__split s = {.range = a->range, .place = step->axis == UN__AXIS_THREAD ? UN__SPLIT_FIRST : UN__SPLIT_BESIDE};
   if (step->axis == UN__AXIS_LOOP) s.place = UN__SPLIT_LAST_LOOP;
   if (step->factor == 0)
     s.value = s.part = un__range(g, a->range->src[0], step->axis, a->id);
   else if (step->inner)
-    split_inner(g, &s, step, k->next_id, a->reduce);
+    split_inner(g, &s, step, k->next_id, k, t);
   else
     split_outer(g, &s, step, k->next_id);
   if (!s.part || !s.value) return NULL;
@@ -145,7 +161,7 @@ const un_uop *un__opt_apply(un__graph *ws, const un_uop *kernel, const un__opt_p
     if (why)
       kernel = NULL;
     else
-      kernel = stage ? stage_operand(ws, kernel, &plan->step[i], &k, t) : take_step(ws, kernel, &plan->step[i], &k);
+      kernel = stage ? stage_operand(ws, kernel, &plan->step[i], &k, t) : take_step(ws, kernel, &plan->step[i], &k, t);
     un__opt_kernel_finish(&k);
   }
   /* New ids may change the order of operands and with it the order of visits, but settle at once or nearly so. */

@@ -229,3 +229,20 @@ un_status un__opt_kernel_of(un__opt_kernel *k, const un_uop *kernel, const un__t
   find_values(k, around, t);
   return UN_OK;
 }
+
+/* ---- questions ---- */
+
+bool un__opt_updates(const un__opt_kernel *k) {
+  for (uint32_t i = 0; i < k->nvalues; i++)
+    for (uint32_t j = 0; k->value[i].kind == UN__OPT_STORE && j < k->nvalues; j++) {
+      const un_uop *to = k->value[i].node->src[0], *from = k->value[j].node->src[0];
+      if (k->value[j].kind == UN__OPT_LOAD && un__is(from, UN__OP_INDEX) && to->src[0] == from->src[0]) return true;
+    }
+  return false;
+}
+
+bool un__opt_masks(const un__opt_kernel *k, const un__target *t) {
+  for (uint32_t i = 0; i < k->nvalues; i++)
+    if (k->value[i].kind == UN__OPT_LOAD && un__dt_info(k->value[i].node->dtype)->size < t->mask_bytes) return false;
+  return t->mask_bytes != 0;
+}

@@ -57,6 +57,10 @@ un_status un__opt_kernel_of(un__opt_kernel *k, const un_uop *kernel, const un__t
 void un__opt_kernel_finish(un__opt_kernel *k);
 
 int32_t un__opt_axis_by_id(const un__opt_kernel *k, int64_t id); /* -1: none */
+/* Whether the kernel loads from memory that it stores to: what is stored twice may then differ. */
+bool un__opt_updates(const un__opt_kernel *k);
+/* Whether the target can leave out lanes of every load of the kernel. */
+bool un__opt_masks(const un__opt_kernel *k, const un__target *t);
 /* Product of the sizes of a set of axes, saturating. */
 uint64_t un__opt_trips(const un__opt_kernel *k, uint64_t axes);
 static inline uint64_t un__opt_sat_mul(uint64_t a, uint64_t b) {

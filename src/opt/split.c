@@ -6,7 +6,7 @@ static const un__split *split_of(const un__rw *rw) { return rw->ctx; }
 
 bool un__pred_split_pads(un__rw *rw, const un_uop *x) {
   const un__split *s = split_of(rw);
-  return s->inside && !s->clamp && un__depends_on(x, s->range);
+  return s->inside && !s->clamp && !s->safe && un__depends_on(x, s->range);
 }
 
 bool un__pred_split_overruns(un__rw *rw, const un_uop *x) {

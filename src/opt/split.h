@@ -1,9 +1,12 @@
 /* split.h - one range split, as the rules of split.pat see it.
  *
- * The range r of size n becomes `value`, an expression over the parts. Three ways when the factor does not divide n:
- *   gates     UPCAST and UNROLL of reductions, THREAD of symbolic ranges: r runs past n; accesses get the gate value < n,
- *             reductions its WHERE
- *   clamp     UNROLL of outputs (copies that are never lanes): reads see min(value, n - 1), stores get the gate
+ * The range r of size n becomes `value`, an expression over the parts. Ways when the factor k does not divide n:
+ *   overlap   UPCAST and UNROLL where n is known and at least k: the last part starts at n - k, so that every access is
+ *             inside. Outputs are computed twice there, to the same value; in a reduction what the part before had counts as
+ *             the identity
+ *   gates     the same of shorter ranges, of reductions where the target has masked accesses, and THREAD of symbolic
+ *             ranges: r runs past n; accesses get the gate value < n, reductions its WHERE
+ *   clamp     UNROLL of shorter outputs (copies that are never lanes): reads see min(value, n - 1), stores get the gate
  *   bounds    loops: the inner part's size is what is left, min(k, n - outer * k)
  */
 #ifndef UN_OPT_SPLIT_H
@@ -18,8 +21,8 @@ typedef struct un__split {
   const un_uop *rest, *part; /* what takes its place in END and REDUCE; rest may be NULL: only one value */
   un__split_place place;     /* where part goes in the list of loops; BESIDE: right after rest */
   const un_uop *value;       /* what r is now */
-  const un_uop *inside;      /* value < n; NULL: always */
-  bool clamp;
+  const un_uop *inside;      /* whether the value counts; NULL: always */
+  bool clamp, safe;          /* safe: a value that does not count is that of another element, and may be accessed */
 } un__split;
 
 /* For split.pat. */

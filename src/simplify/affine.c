@@ -74,6 +74,13 @@ static un__affine product(const un__affine *a, const un__affine *b) {
   return r;
 }
 
+/* One of the two, and neither moves. */
+static un__affine either(const un__affine *a, const un__affine *b) {
+  un__affine r = anything;
+  r.mult = gcd(a->mult, b->mult);
+  return r;
+}
+
 /* Whether step * lane stays below the next multiple of c whatever rest is: rest and c are multiples of g, so a group
  * that starts at a multiple of g and moves less than g crosses nothing. */
 static bool stays_in_bucket(const un__affine *a, int64_t c, int64_t extent) {
@@ -142,6 +149,9 @@ static un__affine of_binary(const scan *s, const un_uop *n, int32_t axis) {
     if (by_const) return scale(a, c);
     if (un__is_const(n->src[0])) return scale(b, un__const_int(n->src[0]));
     return axis < 0 ? product(a, b) : opaque(axis);
+  case UN__OP_MIN:
+  case UN__OP_MAX:
+    return axis < 0 ? either(a, b) : opaque(axis);
   case UN__OP_FLOORDIV:
     return by_const && c > 0 ? divide(a, c, extent) : opaque(axis);
   case UN__OP_FLOORMOD:

@@ -14,14 +14,14 @@ enum { KIB = 1024, MIB = 1024 * 1024 };
 static const char x86_64[] = "x86_64-unknown-linux-gnu";
 
 static const un__target generic = {
-  .name = "cpu-generic", .triple = x86_64, .cpu = "x86-64-v3", .features = "", .threads = 2, .vector_bytes = 32, .vector_registers = 16,
+  .name = "cpu-generic", .triple = x86_64, .cpu = "x86-64-v3", .features = "", .threads = 2, .vector_bytes = 32, .vector_registers = 16, .mask_bytes = 4,
   .l1_bytes = 32 * KIB, .l2_bytes = 512 * KIB, .l3_bytes = 16 * MIB, .cache_line = 64, .has_threads = true, .fma = true,
   .f16_convert = true, .wide_index = true, .min_parallel_work = 32768,
 };
 
 static const un__target avx512 = {
   .name = "cpu-avx512", .triple = x86_64, .cpu = "x86-64-v4", .features = "", .threads = 4, .vector_bytes = 64, .vector_registers = 32,
-  .l1_bytes = 48 * KIB, .l2_bytes = 2 * MIB, .l3_bytes = 32 * MIB, .cache_line = 64, .has_threads = true, .fma = true,
+  .mask_bytes = 1,  .l1_bytes = 48 * KIB, .l2_bytes = 2 * MIB, .l3_bytes = 32 * MIB, .cache_line = 64, .has_threads = true, .fma = true,
   .f16_convert = true, .wide_index = true, .min_parallel_work = 32768,
 };
 
@@ -81,13 +81,15 @@ static void read_vectors(un__target *t) {
   bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   t->vector_bytes = v4 ? 64 : v3 ? 32 : 16;
   t->vector_registers = v4 ? 32 : 16;
+  t->mask_bytes = v4 ? 1 : v3 ? 4 : 0;
   t->fma = t->f16_convert = v3;     /* every CPU with AVX2 has F16C */
 #elif defined(__aarch64__)
   t->vector_bytes = 16;
   t->vector_registers = 32;
+  t->mask_bytes = 0;
   t->fma = t->f16_convert = true;
 #else
-  t->vector_bytes = 0;
+  t->vector_bytes = t->mask_bytes = 0;
 #endif
 }
 

@@ -13,6 +13,7 @@ typedef struct un__target {
   uint32_t threads;              /* parallel tasks that make sense */
   uint32_t vector_bytes;         /* widest SIMD register; 0: scalar only */
   uint32_t vector_registers;     /* how many of them */
+  uint32_t mask_bytes;           /* the narrowest element whose vectors are loaded under a mask; 0: none are */
   uint32_t l1_bytes, l2_bytes;   /* per core */
   uint64_t l3_bytes;             /* shared */
   uint32_t cache_line;

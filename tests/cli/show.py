@@ -52,6 +52,19 @@ class Stages(kit.Case):
             self.assertIn("kernel:", asm)
             self.assertIn("ret", asm)
 
+    def test_target(self):
+        """Assembly for another machine than this one."""
+        if "cpu" in kit.HAVE:
+            self.assertIn("%zmm", self.show("asm", "--target=avx512", device="--device=cpu"))
+            generic = self.show("asm", "--target=generic", device="--device=cpu")
+            self.assertIn("%ymm", generic)
+            self.assertNotIn("%zmm", generic)
+            self.assertEqual(generic, self.show("asm", device="--device=cpu:generic"))
+        self.assertEqual(self.show("opt", "--target=generic", device="--device=null"), self.show("opt"))
+        self.usage("show", "--target=z80", "matmul.un", says="--target: expected host, generic or avx512")
+        self.fails("show", "--device=null:z80", "matmul.un", says='no target "z80": expected one of host, generic, avx512, interp')
+        self.fails("show", "--device=interp", "--target=generic", "matmul.un", says='device "interp" takes no target')
+
     def test_why(self):
         for stage in ["opt", "linear", "source"]:
             plain, why = self.show(stage), self.show(stage, "--why")

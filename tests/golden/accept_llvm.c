@@ -45,7 +45,7 @@ int main(int argc, char **argv) {
   struct dirent **file;
   int n = argc == 2 ? scandir(argv[1], &file, is_golden, alphasort) : -1, bad = 0;
   if (n <= 0) return fprintf(stderr, "usage: accept_llvm DIR, a folder of goldens\n"), 2;
-  if (un__cpu_open(1, &cpu, &err) != UN_OK) return fprintf(stderr, "%s\n", err.text), 1;
+  if (un__cpu_open(NULL, 1, &cpu, &err) != UN_OK) return fprintf(stderr, "%s\n", err.text), 1;
   printf("1..%d\n", n);
   for (int i = 0; i < n; i++) {
     char path[1024];

@@ -111,6 +111,7 @@ static un_status show_kernels(shower *s, const un_uop *schedule) {
   un__ptrmap_init(&seen);
   un_status status = UN_OK;
   uint32_t distinct = 0;
+  if (!schedule->nsrc) un__sb_printf(s->out, "%sno kernel: nothing is to be computed\n", comment_mark(s));
   for (uint32_t i = 0; i < schedule->nsrc && status == UN_OK; i++) {
     bool added;
     uintptr_t *number = un__ptrmap_put(&seen, schedule->src[i]->src[0], &added);

@@ -108,6 +108,11 @@ graph @three stage=tensor {
         self.assertIn("\n; kernel 3 of 3\n", self.show("source", file="three.un"))
         self.assertIn("\n# kernel 3 of 3\n", self.show("opt", "--text", file="three.un"))
 
+    def test_no_kernel(self):
+        self.write("stored.un", kit.DOUBLE.replace("sink %y", "sink %x"))
+        self.assertEqual(self.show("kernel", file="stored.un"), "no kernel: nothing is to be computed\n")
+        self.assertEqual(self.show("source", file="stored.un"), "; no kernel: nothing is to be computed\n")
+
     def test_numerics(self):
         self.assertIn("@llvm.fma", self.show("source"))
         self.assertNotIn("@llvm.fma", self.show("source", "--numerics=strict"))

@@ -48,11 +48,17 @@ static int64_t widen(int64_t bits, const un_uop *n) {
   return bits;
 }
 
+/* What is one of its operands, lane by lane, fits where they do. */
+static bool is_choice(const un_uop *n) {
+  switch (n->op) {
+  case UN__OP_MAX: case UN__OP_MIN: case UN__OP_WHERE: case UN__OP_VECTORIZE: case UN__OP_GEP: return true;
+  default: return false;
+  }
+}
+
 bool un__fn_width(un__rw *rw, const un_uop *n, int64_t *out) {
   int64_t bits = narrowest(un__target_of(rw), n);
-  /* What is one of its operands fits where they do. */
-  bool chosen = un__is(n, UN__OP_MAX) || un__is(n, UN__OP_MIN);
-  if (is_index(n) && !chosen) bits = widen(bits, n);
+  if (is_index(n) && !is_choice(n)) bits = widen(bits, n);
   for (uint32_t i = 0; bits && i < n->nsrc && !is_leaf(n); i++) {
     if (!is_index(n->src[i])) continue;
     if (!is_lowered(n->src[i])) return false;
@@ -137,7 +143,10 @@ static const un_uop *remake(leaves *l, const un_uop *n) {
   if (un__is(n, UN__OP_CAST) && !is_index(n) && is_index(n->src[0])) return un__cast(l->g, n->dtype, made(l, n->src[0]));
   l->src.n = 0;
   for (uint32_t i = 0; i < n->nsrc; i++) {
-    const un_uop *s = i < sizes_of(n) ? sized(l, n->src[i], bits) : made(l, n->src[i]);
+    bool size = i < sizes_of(n);
+    /* What has a width and takes an index as it is was given no width that holds the index. */
+    if (!size && !is_index(n) && is_index(n->src[i]) && !is_leaf(n->src[i])) return no_proof(l, n->src[i]);
+    const un_uop *s = size ? sized(l, n->src[i], bits) : made(l, n->src[i]);
     if (!un__vec_push(&l->src, s)) {
       un__fail(un__graph_err(l->g), UN_ERR_NOMEM, "no memory to lower indices");
       return NULL;

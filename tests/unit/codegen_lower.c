@@ -139,6 +139,16 @@ Test(lower, index_without_proof_is_refused) {
   cr_expect_eq(err.status, UN_ERR_UNSUPPORTED);
 }
 
+/* u64 as an index has no width; that is an answer, not an instruction that no backend has. */
+Test(lower, data_that_no_width_holds_is_refused) {
+  build b = {.g = g};
+  const un_uop *o = b_out(&b, UN_BOOL, 8), *x = b_param(&b, UN_U64, 8), *i = b_loop(&b, 8, 0);
+  const un_uop *at = un__cast(g, UN__DT(UN_INDEX), b_load(&b, x, i));
+  const un_uop *kernel = b_done(&b, b_end(&b, b_store(&b, o, i, un__binary(g, UN__OP_LT, at, i)), i, NULL)).root;
+  cr_assert_null(un__lower(g, kernel, un__target_interp(), UN__LIC_PRECISE));
+  cr_expect_eq(err.status, UN_ERR_UNSUPPORTED);
+}
+
 /* ---- integer division of any sign ---- */
 
 /* out[i] = x[i] // y[i] and x[i] mod y[i], constant divisors too. */

@@ -178,14 +178,39 @@ static uint32_t put_safe_divisor(un__llvm *r, const un_uop *a, const un_uop *b, 
   return safe;
 }
 
+/* a / safe or a mod safe. Vectors lane by lane, as processors do them: LLVM 19 (InstSimplify, threading over a select) takes
+ * a vector divisor with a constant 0 in one lane for a division that never runs, though the select keeps that lane out. */
+static uint32_t put_divided(un__llvm *r, const char *name, un__dtype d, const un_uop *a, uint32_t safe) {
+  uint32_t lanes = un__dt_lanes(d), out = 0;
+  un__dtype scalar = UN__DT(un__dt_scalar(d));
+  if (lanes == 1) {
+    out = un__llvm_temp(r);
+    un__llvm_emit(r, "%s %T %V, %t\n", name, d, a, safe);
+    return out;
+  }
+  for (uint32_t i = 0; i < lanes; i++) {
+    uint32_t x = un__llvm_temp(r);
+    un__llvm_emit(r, "extractelement %T %V, i32 %d\n", d, a, i);
+    uint32_t y = un__llvm_temp(r);
+    un__llvm_emit(r, "extractelement %T %t, i32 %d\n", d, safe, i);
+    uint32_t q = un__llvm_temp(r);
+    un__llvm_emit(r, "%s %T %t, %t\n", name, scalar, x, y);
+    uint32_t before = out;
+    out = un__llvm_temp(r);
+    if (i == 0) un__llvm_emit(r, "insertelement %T poison, ", d);
+    else un__llvm_emit(r, "insertelement %T %t, ", d, before);
+    un__llvm_emit(r, "%T %t, i32 %d\n", scalar, q, i);
+  }
+  return out;
+}
+
 static bool put_division(un__llvm *r, const un_uop *n) {
   const un_uop *a = n->src[0], *b = n->src[1];
   if (!may_be_zero(b) && !may_be_minus_one(b)) return put_binary(r, n);
   const char *name = pick(&binary[n->op], n->dtype);
   un__dtype truth = un__dt_vec(UN_BOOL, un__dt_lanes(n->dtype));
   uint32_t zero = put_equals(r, b, 0), safe = put_safe_divisor(r, a, b, zero);
-  uint32_t q = un__llvm_temp(r);
-  un__llvm_emit(r, "%s %T %V, %t\n", name, n->dtype, a, safe);
+  uint32_t q = put_divided(r, name, n->dtype, a, safe);
   un__llvm_define(r, n);
   un__llvm_emit(r, "select %T %t, %T ", truth, zero, n->dtype);
   if (n->op == UN__OP_TRUNCDIV) put_number(r, n->dtype, 0);

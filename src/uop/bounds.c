@@ -116,7 +116,8 @@ static bounds bound_mod(const un_uop *n, const un_uop *a, const un_uop *b, bool 
   if (a->vmin >= 0 && a->vmax < b->vmin) return (bounds){a->vmin, a->vmax};
   if (b->vmin == b->vmax && !truncating && !unknown(a)) {
     int64_t q = un__floor_div(a->vmin, b->vmin);      /* the whole range in one bucket */
-    if (q == un__floor_div(a->vmax, b->vmin)) return (bounds){a->vmin - q * b->vmin, a->vmax - q * b->vmin};
+    wide from = (wide)q * b->vmin;                    /* may lie below every int64_t */
+    if (q == un__floor_div(a->vmax, b->vmin)) return (bounds){(int64_t)(a->vmin - from), (int64_t)(a->vmax - from)};
   }
   if (a->vmin >= 0) return (bounds){0, a->vmax < b->vmax - 1 ? a->vmax : b->vmax - 1};
   if (truncating) return (bounds){a->vmin > -(b->vmax - 1) ? a->vmin : -(b->vmax - 1), a->vmax < 0 ? 0 : b->vmax - 1};
@@ -222,7 +223,7 @@ static bounds infer(const un_uop *n) {
   case UN__OP_CONST: return bound_const(n);
   case UN__OP_VAR: return (bounds){a->vmin, b->vmax};
   case UN__OP_RANGE: case UN__OP_SPECIAL: case UN__OP_IOTA:
-    return (bounds){0, a->vmax == UN__POS_INF ? UN__POS_INF : max64(a->vmax - 1, 0)};
+    return (bounds){0, a->vmax == UN__POS_INF ? UN__POS_INF : a->vmax > 0 ? a->vmax - 1 : 0};
   case UN__OP_VALID: case UN__OP_AFTER: case UN__OP_CONTIGUOUS: case UN__OP_DETACH: case UN__OP_GEP: case UN__OP_RESHAPE:
   case UN__OP_PERMUTE: case UN__OP_EXPAND: case UN__OP_SHRINK: case UN__OP_FLIP:
     return (bounds){a->vmin, a->vmax};

@@ -69,6 +69,16 @@ Test(workspace, bounds_of_a_reduction_over_what_may_be_nothing_hold_the_identity
   cr_assert_eq(un__uop(ws, UN__OP_REDUCE, 0, (const un_uop *[]){x, maybe}, 2, &min, 1)->vmax, INT32_MAX);
 }
 
+/* Bounds at the ends of int64_t are computed without overflow: the sanitizer build watches. */
+Test(workspace, bounds_of_extreme_numbers) {
+  const un_uop *r = un__range(ws, un__idx(ws, INT64_MIN), UN__AXIS_LOOP, 0);
+  cr_assert(r && r->vmin == 0 && r->vmax == 0);
+  const un_uop *least = un__const_i(ws, UN__DT(UN_I64), -INT64_MAX), *ten = un__const_i(ws, UN__DT(UN_I64), 10);
+  const un_uop *mod = un__binary(ws, UN__OP_FLOORMOD, least, ten);
+  cr_assert_eq(mod->vmin, 3);
+  cr_assert_eq(mod->vmax, 3);
+}
+
 Test(workspace, open_ranges_are_closed_by_reduce_and_end) {
   const un_uop *i = un__range(ws, un__idx(ws, 4), UN__AXIS_LOOP, 0), *k = un__range(ws, un__idx(ws, 3), UN__AXIS_REDUCE, 1);
   const un_uop *x = un__binary(ws, UN__OP_ADD, i, k);

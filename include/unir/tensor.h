@@ -286,7 +286,8 @@ UN_API un_tensor *un_argmin(un_tensor *x, int axis, bool keepdim);
 
 /* NumPy's matmul: (.., m, k) x (.., k, n) -> (.., m, n), leading axes broadcast; a 1-D operand is a row on the left, a
  * column on the right, and its axis is dropped. The result dtype is that of un_sum over the promoted products; f16 and
- * bf16 are multiplied and accumulated in f32. Errors: SHAPE (rank 0, inner dims differ). */
+ * bf16 are multiplied and accumulated in f32. Errors: SHAPE (rank 0, inner dims differ), UNSUPPORTED (more than 15
+ * axes). */
 UN_API un_tensor *un_matmul(un_tensor *a, un_tensor *b);
 
 /* e / sum(e) with e = exp(x - max x), on one axis; integers as f32. A slice of -inf only gives NaN. */

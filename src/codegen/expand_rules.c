@@ -90,9 +90,9 @@ static bool tiles_of(un__rw *rw, const un_uop *n, tiles *t) {
   for (uint32_t i = 1; i < n->nsrc; i++) {
     if (!is_tile(n->src[i], lane)) continue;
     int64_t size = un__known_size(n->src[i]->src[0]);
-    if (t->n == MAX_TILES || size < 1 || size > INT32_MAX / t->copies) {
+    if (t->n == MAX_TILES || size < 1 || size > UN__MAX_COPIES / t->copies) {
       un__fail(un__graph_err(rw->g), UN_ERR_UNSUPPORTED,
-               "expand: the sizes of UPCAST and UNROLL ranges must be small constants");
+               "expand: expected constant sizes of UPCAST and UNROLL ranges, and at most %d copies of a value", UN__MAX_COPIES);
       return false;
     }
     t->range[t->n] = n->src[i];

@@ -64,7 +64,9 @@ const char *un__source_comment(const un__device *d) {
   return r && r->format == UN__FORMAT_LLVM_IR ? "; " : "# ";
 }
 
+/* What is wrong with a list must be known before LLVM gets it: its own errors end the process. */
 un_status un__render(const un_uop *linear, const un__device *d, un__format *out_format, un__strbuf *out, un__err *err) {
+  UN__TRY(un__verify(linear, UN__STAGE_LINEAR, err, NULL));
   const renderer *r = renderer_of(d);
   if (!r) return un__fail(err, UN_ERR_INTERNAL, "no renderer for device %s", d->name);
   *out_format = r->format;

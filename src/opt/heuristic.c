@@ -103,6 +103,13 @@ static void write_plan(un__opt_choice *c, un__opt_plan *plan) {
     if (c->pick[i].stage) add_step(&w, c->k->axis[i].id, UN__AXIS_LOCAL, 0, true);
 }
 
+/* A kernel that came out of here, or of a file: it is taken as it is. */
+static bool is_planned(const un__opt_kernel *k) {
+  for (uint32_t i = 0; i < k->naxes; i++)
+    if (k->axis[i].type != UN__AXIS_LOOP && k->axis[i].type != UN__AXIS_REDUCE) return true;
+  return false;
+}
+
 un_status un__opt_heuristic(const un_uop *kernel, const un__target *t, uint32_t licences, un__opt_plan *out,
                             un__strbuf *why) {
   *out = (un__opt_plan){0};
@@ -112,6 +119,11 @@ un_status un__opt_heuristic(const un_uop *kernel, const un__target *t, uint32_t 
   if (st == UN_ERR_UNSUPPORTED && why) un__sb_printf(why, "none: %s\n", err.text);
   if (st == UN_ERR_UNSUPPORTED) return UN_OK;
   if (st != UN_OK) return st;
+  if (is_planned(&k)) {
+    if (why) un__sb_puts(why, "none: its ranges have AxisTypes already\n");
+    un__opt_kernel_finish(&k);
+    return UN_OK;
+  }
   un__opt_choice c = {.k = &k, .t = t, .licences = licences, .why = why, .max_lanes = 1};
   while (c.max_lanes * 2 * k.width <= t->vector_bytes && c.max_lanes < 64) c.max_lanes *= 2;
   st = find_moves(&c) ? UN_OK : UN_ERR_NOMEM;

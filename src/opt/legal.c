@@ -3,8 +3,6 @@
 
 #include "pack.h"
 
-enum { MAX_PART = 256, MAX_COPIES = 1024 };
-
 typedef struct view {
   const un__opt_kernel *k;
   const un__opt_step *step;
@@ -50,10 +48,10 @@ static const char *check_factor(const view *v) {
     if (s->axis == a->type) return "the range has that AxisType already";
     if (s->axis == UN__AXIS_THREAD) return a->known ? NULL : "the number of tasks must be constant";
     if (!expands(s->axis)) return NULL;
-    return !a->known ? "only a constant size can be expanded" : a->size > MAX_PART ? "too many copies" : NULL;
+    return !a->known ? "only a constant size can be expanded" : a->size > UN__MAX_PART ? "too many copies" : NULL;
   }
   if (s->factor < 2) return "a part has at least 2 values";
-  if (expands(s->axis) && s->factor > MAX_PART) return "too many copies";
+  if (expands(s->axis) && s->factor > UN__MAX_PART) return "too many copies";
   if (expands(a->type))
     return a->size % s->factor || s->factor == a->size ? "must be a proper divisor of what is expanded" : NULL;
   if (s->axis == a->type || s->axis == UN__AXIS_THREAD)
@@ -75,7 +73,7 @@ static const char *check_copies(const view *v) {
   for (uint32_t i = 0; i < v->k->nscopes; i++) {
     const un__opt_scope *s = &v->k->scope[i];
     uint64_t all = s->axes | s->outer;
-    if (all & v->bit && un__opt_sat_mul(copies(v->k, all), part) > MAX_COPIES)
+    if (all & v->bit && un__opt_sat_mul(copies(v->k, all), part) > UN__MAX_COPIES)
       return "too many copies together with the other expanded ranges";
   }
   return NULL;

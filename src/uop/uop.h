@@ -58,6 +58,8 @@ typedef enum un__attr_kind {
 } un__attr_kind;
 
 enum { UN__MAX_ATTRS = 2, UN__MAX_RANK = 16, UN__NAME_WORDS = 2 };
+/* Values of one UPCAST or UNROLL range, and copies of one value by all of them: they become code. */
+enum { UN__MAX_PART = 256, UN__MAX_COPIES = 1024 };
 #define UN__N UINT32_MAX
 
 struct un__value;   /* eval.h */

@@ -320,8 +320,7 @@ static void check_closed_ranges(un__verifier *v, const un_uop *n) {
 
 static void check_hreduce(un__verifier *v, const un_uop *n) {
   if (!is_assoc(un__attr(n, 0))) un__fault_at(v, n, "`op` must be associative");
-  if (un__lanes(n->src[0]) < 2 || !is_power_of_two(un__lanes(n->src[0])))
-    un__fault_at(v, n, "combines 2, 4, 8, .. lanes, not %u", un__lanes(n->src[0]));
+  if (un__lanes(n->src[0]) < 2) un__fault_at(v, n, "combines the lanes of a vector, its source has one");
   if (n->dtype != un__dt_with_lanes(n->src[0]->dtype, 1)) un__fault_at(v, n, "gives one lane of its source's dtype");
 }
 
@@ -330,8 +329,11 @@ static void check_range(un__verifier *v, const un_uop *n) {
   if (!is_count(v, n->src[0]) || !is_scalar(n->src[0]) || !is_scalar(n))
     un__fault_at(v, n, "its size is no scalar index");
   else if (n->src[0]->vmin < 0) un__fault_at(v, n, "its size may be negative");
-  if ((axis == UN__AXIS_UPCAST || axis == UN__AXIS_UNROLL) && un__known_size(n->src[0]) < 0)
-    un__fault_at(v, n, "%s ranges have a constant size", un__axis_table[axis].name);
+  if (axis != UN__AXIS_UPCAST && axis != UN__AXIS_UNROLL) return;
+  int64_t size = un__known_size(n->src[0]);
+  if (size < 0) un__fault_at(v, n, "%s ranges have a constant size", un__axis_table[axis].name);
+  if (size > UN__MAX_PART)
+    un__fault_at(v, n, "%s ranges have at most %d values, not %lld", un__axis_table[axis].name, UN__MAX_PART, (long long)size);
 }
 
 static void check_branch(un__verifier *v, const un_uop *n) {
@@ -475,7 +477,7 @@ const un__node_check un__node_checks[] = {
   {"elementwise", ALL, UN__OP_NONE, check_elementwise},
   {"shape", TENSOR, UN__OP_NONE, check_shape},
   {"index", LINEAR, UN__OP_NONE, check_no_index},
-  {"lanes", LINEAR, UN__OP_NONE, check_lanes},
+  {"lanes", LOOPS, UN__OP_NONE, check_lanes},
   {"constant", ALL, UN__OP_CONST, check_const},
   {"variable", ALL, UN__OP_VAR, check_var},
   {"buffer", ALL, UN__OP_BUFFER, check_buffer},

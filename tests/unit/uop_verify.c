@@ -204,9 +204,9 @@ static const struct {
     {KERNEL " %v = vectorize f32x4 %one\n %g = gep f32x2 %v [lanes=(1)]\n %i = index ptr.f32 %p, %0\n %s = store void "
             "%i, %g\n sink %s\n}\n",
      "gep: lanes: 1 lanes listed for 2 lanes"},
-    {KERNEL " %v = vectorize f32x3 %one\n %g = hreduce f32 %v [op=add]\n %i = index ptr.f32 %p, %0\n %s = store void "
+    {KERNEL " %g = hreduce f32 %one [op=add]\n %i = index ptr.f32 %p, %0\n %s = store void "
             "%i, %g\n sink %s\n}\n",
-     "hreduce: reduction: combines 2, 4, 8, .. lanes, not 3"},
+     "hreduce: reduction: combines the lanes of a vector, its source has one"},
     {KERNEL " %v = vectorize f32x4 %one\n %g = unroll f32 %v [ranges=(0,3)]\n %i = index ptr.f32 %p, %0\n %s = store "
             "void %i, %g\n sink %s\n}\n",
      "unroll: lanes: the sizes do not make up 4 lanes"},

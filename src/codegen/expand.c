@@ -61,7 +61,9 @@ const un_uop *un__expand(un__graph *ws, const un_uop *kernel, const un__target *
   if (!un__topo_of(&order, kernel)) return fail_nomem(ws);
   un_status st = choose_lanes(&x, &order);
   un__topo_finish(&order);
+  if (st == UN_OK) st = un__find_rows(&x, kernel);
   kernel = st == UN_OK ? un__graph_rewrite(ws, kernel, &un__pass_expand_tiles, &opt) : fail_nomem(ws);
+  un__rows_finish(&x);
   if (kernel && x.lanes.n) kernel = expand_lanes(ws, kernel, &x, licences);
   un__vec_finish(&x.lanes);
   un__topo_finish(&x.order);

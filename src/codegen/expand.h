@@ -23,6 +23,7 @@ typedef struct un__expansion {
   UN__VEC(const un_uop *) lanes; /* the RANGEs that become lanes */
   un__topo order;               /* of the kernel whose accesses become vectors */
   un__affine *affine;            /* by position in it */
+  const un_uop **rows;           /* by position in it: the tile along which a LOAD is a row, or NULL; NULL: none is */
   uint32_t max_sums;             /* accumulators side by side before copies are added up inside the loop */
 } un__expansion;
 
@@ -36,6 +37,16 @@ un__span un__fn_lane(un__rw *rw, const un_uop *n);                /* its lane */
 un__span un__fn_copies(un__rw *rw, const un_uop *n);              /* source 0 for every value of its tiles */
 un__span un__fn_sums(un__rw *rw, const un_uop *n);                /* REDUCE of each copy over what is left */
 const un_uop *un__fn_joined(un__rw *rw, un__span xs, int64_t op); /* xs combined by op: a balanced tree */
+
+/* rows.c: loads that lanes scatter and a tile does not. */
+un_status un__find_rows(un__expansion *x, const un_uop *kernel);
+void un__rows_finish(un__expansion *x);
+bool un__pred_in_rows(un__rw *rw, const un_uop *access);
+const un_uop *un__fn_row(un__rw *rw, const un_uop *access);
+bool un__pred_of_row(un__rw *rw, const un_uop *element);
+const un_uop *un__fn_column(un__rw *rw, const un_uop *element);
+/* n with every row along `tile` replaced by its element `at`. */
+const un_uop *un__rows_at(un__graph *g, const un_uop *n, const un_uop *tile, int64_t at);
 
 bool un__pred_is_lane(un__rw *rw, const un_uop *range);
 bool un__pred_moves(un__rw *rw, const un_uop *access);          /* its address or gate moves along a lane */

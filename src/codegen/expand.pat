@@ -12,6 +12,10 @@ extern fn   scalar_loops(n: node): nodes
 extern fn   lane(n: node): nodes
 extern fn   copies(n: node): nodes
 extern fn   sums(n: node): nodes
+extern pred in_rows(access: node)
+extern fn   row(access: node): node
+extern pred of_row(element: node)
+extern fn   column(element: node): node
 extern fn   joined(xs: nodes, op: int): node
 extern pred is_lane(r: node)
 extern pred moves(access: node)
@@ -48,6 +52,11 @@ ruleset expand_tiles ctx un__expansion {
   @proof(fuzz)
   rule tile_whole_sum: REDUCE<op>(_, ..) if tiled(root) && len(loops(root)) == 0 => joined(copies(root), op)
 
+  /// What lanes read far apart and the copies of a tile side by side is loaded by rows, one for each lane: UNROLL over the
+  /// tile. The copies become elements of the rows.
+  @proof(fuzz)
+  rule load_row: LOAD(INDEX(_, ..)) if in_rows(root) => row(root)
+
   /// Copies with an accumulator each: none waits for another. They share one loop and are combined after it.
   @proof(fuzz)
   rule tile_sums_apart: REDUCE<op>(_, ..) if tiled(root) && len(loops(root)) > 0 && apart(root) => joined(sums(root), op)
@@ -80,6 +89,11 @@ ruleset expand_lanes ctx un__expansion {
   @proof(fuzz)
   rule load_each: LOAD(INDEX(_, ..)) if moves(root) && !consecutive(root)
     => spread(VECTORIZE(*each(root)):with_lanes(dtype(root), lanes(root)), root)
+
+  /// The same element of every row: a column. Rows become columns by shuffles, which the other elements share.
+  @proof(fuzz)
+  rule load_column: GEP<_>(LOAD(INDEX(_, ..))) if of_row(root)
+    => spread(column(root), root)
 
   /// Elements in order: one vector store.
   @proof(fuzz)

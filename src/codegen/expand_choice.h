@@ -10,4 +10,7 @@ bool un__is_chosen(const un__expansion *x, const un_uop *range);
  * values move along the lane of another nest already. NULL: none. */
 const un_uop *un__lane_of(const un__expansion *x, const un_uop *n);
 
+/* The lane that a node moves along, or NULL. */
+const un_uop *un__moved_by(const un__expansion *x, const un_uop *n);
+
 #endif

@@ -116,7 +116,10 @@ un__span un__fn_copies(un__rw *rw, const un_uop *n) {
   const un_uop **list = new_list(rw, (size_t)t.copies), *value[MAX_TILES];
   for (int64_t c = 0; list && c < t.copies; c++, next_copy(&t)) {
     for (uint32_t i = 0; i < t.n; i++) value[i] = un__idx(rw->g, t.at[i]);
-    list[c] = un__substitute(rw->g, n->src[0], t.range, value, t.n);
+    list[c] = n->src[0];
+    for (uint32_t i = 0; expansion(rw)->rows && list[c] && i < t.n; i++)
+      list[c] = un__rows_at(rw->g, list[c], t.range[i], t.at[i]);
+    if (list[c]) list[c] = un__substitute(rw->g, list[c], t.range, value, t.n);
     if (!list[c]) return (un__span){0};
   }
   return (un__span){list, list ? (uint32_t)t.copies : 0};
@@ -165,8 +168,7 @@ const un_uop *un__fn_joined(un__rw *rw, un__span xs, int64_t op) {
 
 /* ---- accesses along a lane ---- */
 
-/* The lane that a node moves along, or NULL. */
-static const un_uop *moved_by(const un__expansion *x, const un_uop *n) {
+const un_uop *un__moved_by(const un__expansion *x, const un_uop *n) {
   for (uint32_t i = 0; i < n->ranges->n; i++)
     if (un__is_chosen(x, n->ranges->range[i])) return n->ranges->range[i];
   return NULL;
@@ -174,10 +176,10 @@ static const un_uop *moved_by(const un__expansion *x, const un_uop *n) {
 
 /* The same for an access, whose pointer does not count: it may stand after a nest whose lane is being taken out. */
 static const un_uop *moved_along(const un__expansion *x, const un_uop *n) {
-  if (!un__is(n, UN__OP_LOAD) && !un__is(n, UN__OP_STORE)) return moved_by(x, n);
+  if (!un__is(n, UN__OP_LOAD) && !un__is(n, UN__OP_STORE)) return un__moved_by(x, n);
   const un_uop *index = n->src[0], *lane = NULL;
   if (!un__is(index, UN__OP_INDEX)) return NULL;
-  for (uint32_t i = 1; i < index->nsrc && !lane; i++) lane = moved_by(x, index->src[i]);
+  for (uint32_t i = 1; i < index->nsrc && !lane; i++) lane = un__moved_by(x, index->src[i]);
   return lane;
 }
 
@@ -270,7 +272,7 @@ bool un__pred_any_spread(un__rw *rw, un__span xs) {
   return false;
 }
 
-bool un__pred_uniform(un__rw *rw, const un_uop *x) { return !un__is(x, UN__OP_UNROLL) && !moved_by(expansion(rw), x); }
+bool un__pred_uniform(un__rw *rw, const un_uop *x) { return !un__is(x, UN__OP_UNROLL) && !un__moved_by(expansion(rw), x); }
 
 static const un_uop *splat(un__rw *rw, const un_uop *x, uint32_t lanes) {
   return un__uop(rw->g, UN__OP_VECTORIZE, un__dt_with_lanes(x->dtype, lanes), &x, 1, NULL, 0);

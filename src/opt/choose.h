@@ -54,6 +54,7 @@ int64_t un__opt_fit(int64_t n, bool known, int64_t want);
 void un__opt_pick_lanes(un__opt_choice *c);
 void un__opt_pick_reuse(un__opt_choice *c);
 void un__opt_pick_chains(un__opt_choice *c);
+void un__opt_pick_cross(un__opt_choice *c);
 void un__opt_pick_wide(un__opt_choice *c);
 void un__opt_pick_tiles(un__opt_choice *c);
 void un__opt_pick_threads(un__opt_choice *c);

@@ -13,6 +13,7 @@ static const strategy strategies[] = {
     {"lanes", un__opt_pick_lanes},     /* which axis of each nest becomes SIMD lanes */
     {"reuse", un__opt_pick_reuse},     /* outputs that share operands stand side by side in registers */
     {"chains", un__opt_pick_chains},   /* several accumulators of one reduction, so that none waits for the other */
+    {"cross", un__opt_pick_cross},     /* what lanes read far apart is loaded by rows and turned in registers */
     {"wide", un__opt_pick_wide},       /* several vectors an iteration where there is nothing to reuse */
     {"stage", un__opt_pick_stage},     /* strided operands copied into scratch in the order they are read */
     {"tiles", un__opt_pick_tiles},     /* cache tiles: transposes by lines, matrix products by panels */

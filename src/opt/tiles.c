@@ -172,25 +172,7 @@ void un__opt_pick_chains(un__opt_choice *c) {
   }
 }
 
-/* ---- wide: several vectors an iteration of a plain store loop ---- */
-
-void un__opt_pick_wide(un__opt_choice *c) {
-  for (uint32_t i = 0; i < c->k->nscopes; i++) {
-    const un__opt_scope *s = &c->k->scope[i];
-    int32_t lane = c->lane[i];
-    if (s->reduce || lane < 0 || c->pick[lane].copies || reduces_inside(c, BIT(lane)) ||
-        nests_inside(c, (uint32_t)lane))
-      continue;
-    uint32_t cost = body_cost(c, (int32_t)i);
-    int64_t v = vectors_for(c, (uint32_t)lane, cost <= 8 ? 4 : cost <= 24 ? 2 : 1);
-    if (v < 2) continue;
-    c->pick[lane].copies = v;
-    un__opt_say(c, "%lld vectors of range %lld an iteration: %u operations a vector", (long long)v,
-                (long long)c->k->axis[lane].id, cost);
-  }
-}
-
-/* ---- tiles: loops that come back to a cache line, or to a panel, before it is gone ---- */
+/* ---- cross: rows are read, columns are needed ---- */
 
 /* The axis of the nest along which an access that the lane scatters goes in order; -1: none. */
 static int32_t crossing_axis(const un__opt_choice *c, const un__opt_scope *s, int32_t scope, int32_t lane) {
@@ -203,16 +185,66 @@ static int32_t crossing_axis(const un__opt_choice *c, const un__opt_scope *s, in
   return -1;
 }
 
+enum { MAX_ROW = 16, MIN_ROW = 2 };
+
+/* Copies along the axis that the scattered access follows: codegen loads them as rows, one for each lane. */
+void un__opt_pick_cross(un__opt_choice *c) {
+  for (uint32_t i = 0; i < c->k->nscopes; i++) {
+    const un__opt_scope *s = &c->k->scope[i];
+    int32_t lane = c->lane[i];
+    if (s->reduce || lane < 0 || c->pick[lane].copies || reduces_inside(c, s->axes)) continue;
+    int32_t axis = crossing_axis(c, s, (int32_t)i, lane);
+    if (axis < 0 || c->pick[axis].copies || nests_inside(c, (uint32_t)axis) || !c->k->axis[axis].known) continue;
+    int64_t rows = MAX_ROW;
+    while (rows >= MIN_ROW && (rows > c->pick[lane].lanes || rows > c->k->axis[axis].size)) rows /= 2;
+    if (rows < MIN_ROW) continue;
+    c->pick[axis].copies = rows;
+    un__opt_say(c, "%lld values of range %lld side by side: rows of %lld for each of %lld lanes of range %lld", (long long)rows,
+                (long long)c->k->axis[axis].id, (long long)rows, (long long)c->pick[lane].lanes,
+                (long long)c->k->axis[lane].id);
+  }
+}
+
+/* Whether the nest reads rows: its registers are full of them. */
+static bool crosses(const un__opt_choice *c, uint32_t scope) {
+  int32_t axis = c->lane[scope] < 0 ? -1 : crossing_axis(c, &c->k->scope[scope], (int32_t)scope, c->lane[scope]);
+  return axis >= 0 && c->pick[axis].copies;
+}
+
+/* ---- wide: several vectors an iteration of a plain store loop ---- */
+
+void un__opt_pick_wide(un__opt_choice *c) {
+  for (uint32_t i = 0; i < c->k->nscopes; i++) {
+    const un__opt_scope *s = &c->k->scope[i];
+    int32_t lane = c->lane[i];
+    if (s->reduce || lane < 0 || c->pick[lane].copies || reduces_inside(c, BIT(lane)) ||
+        nests_inside(c, (uint32_t)lane) || crosses(c, i))
+      continue;
+    uint32_t cost = body_cost(c, (int32_t)i);
+    int64_t v = vectors_for(c, (uint32_t)lane, cost <= 8 ? 4 : cost <= 24 ? 2 : 1);
+    if (v < 2) continue;
+    c->pick[lane].copies = v;
+    un__opt_say(c, "%lld vectors of range %lld an iteration: %u operations a vector", (long long)v,
+                (long long)c->k->axis[lane].id, cost);
+  }
+}
+
+/* ---- tiles: loops that come back to a cache line, or to a panel, before it is gone ---- */
+
 bool un__opt_loops_outside(const un__opt_choice *c, const un__opt_scope *s, uint32_t axis) {
   for (uint32_t i = 0; i < c->k->nscopes; i++)
     if (c->k->scope[i].outer & BIT(axis) && (c->k->scope[i].outer & s->axes) != s->axes) return false;
   return true;
 }
 
+/* Of every row that is loaded, so that pages are left and lines are fetched ahead rarely enough. */
+enum { LINES_OF_ROWS = 4 };
+
 static void tile_lines(un__opt_choice *c, uint32_t scope) {
   const un__opt_scope *s = &c->k->scope[scope];
   int32_t axis = crossing_axis(c, s, (int32_t)scope, c->lane[scope]);
   int64_t want = c->t->cache_line / c->k->width;
+  if (axis >= 0 && c->pick[axis].copies) want = un__opt_ceil(LINES_OF_ROWS * want, c->pick[axis].copies);
   if (axis < 0 || c->pick[axis].tile || want < 2 || un__opt_blocks(c, (uint32_t)axis) < 2 * want ||
       !un__opt_loops_outside(c, s, (uint32_t)axis))
     return;

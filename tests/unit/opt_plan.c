@@ -238,8 +238,8 @@ Test(opt, why_transpose) {
   check_why(&k, un__target_generic(), UN__LIC_PRECISE,
             "lanes: range 1 of the store nest, 8 lanes of 4 bytes: 1 accesses in order, 1 one by one; work 1441792 "
             "against 2097152\n"
-            "wide: 2 vectors of range 1 an iteration: 9 operations a vector\n"
-            "tiles: 16 values of range 0 inside: a cache line of 64 bytes is used whole while it is there\n"
+            "cross: 8 values of range 0 side by side: rows of 8 for each of 8 lanes of range 1\n"
+            "tiles: 8 values of range 0 inside: a cache line of 64 bytes is used whole while it is there\n"
             "threads: 8 tasks of range 0: work 2097152, 2 threads\n");
 }
 

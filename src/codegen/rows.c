@@ -1,7 +1,8 @@
 /* rows.c - loads that are transposed in registers.
  *
- * A lane reads elements far apart, but one of the tiles beside it reads them side by side: then L lanes times T copies of
- * scalar loads are L loads of rows of T elements, and log2 T stages of shuffles turn the rows into T columns of L lanes. */
+ * A lane reads elements far apart, but one of the tiles beside it reads them side by side: then L lanes times T copies
+ * of scalar loads are L loads of rows of T elements, and log2 T stages of shuffles turn the rows into T columns of L
+ * lanes. */
 #include "expand_choice.h"
 
 #include "base/mem.h"
@@ -15,10 +16,12 @@ static bool unit(const un__affine *a) { return a->linear && a->axis >= 0 && a->s
 static bool is_row_size(int64_t n, int64_t lanes) { return n >= 2 && n <= MAX_ROW && n <= lanes && (n & (n - 1)) == 0; }
 
 /* Marks the loads that move by one along `tile`, and further apart along a lane. */
-static void mark(un__expansion *x, const un__topo *order, const un_uop *tile, const un__affine *along, const un__affine *lanes) {
+static void mark(un__expansion *x, const un__topo *order, const un_uop *tile, const un__affine *along,
+                 const un__affine *lanes) {
   for (size_t i = 0; i < order->n; i++) {
     const un_uop *n = order->at[i], *address = n->src[0];
-    if (!un__is(n, UN__OP_LOAD) || un__lanes(n) != 1 || !un__is(address, UN__OP_INDEX) || un__dt_is_bool(n->dtype)) continue;
+    if (!un__is(n, UN__OP_LOAD) || un__lanes(n) != 1 || !un__is(address, UN__OP_INDEX) || un__dt_is_bool(n->dtype))
+      continue;
     int64_t at = un__topo_find(order, address->src[1]);
     const un_uop *lane = un__moved_by(x, address->src[1]);
     if (!lane || unit(&lanes[at]) || !unit(&along[at]) || x->rows[i]) continue;
@@ -88,7 +91,8 @@ const un_uop *un__fn_row(un__rw *rw, const un_uop *access) {
   const un_uop *tile = tile_of(rw, access), *zero = un__idx(rw->g, 0);
   const un_uop *start = zero ? un__substitute(rw->g, access->src[0], &tile, &zero, 1) : NULL;
   int64_t attrs[2] = {un__range_id(tile), un__known_size(tile->src[0])};
-  const un_uop *row = un__uop(rw->g, UN__OP_LOAD, un__dt_with_lanes(access->dtype, (uint32_t)attrs[1]), &start, 1, NULL, 0);
+  const un_uop *row =
+      un__uop(rw->g, UN__OP_LOAD, un__dt_with_lanes(access->dtype, (uint32_t)attrs[1]), &start, 1, NULL, 0);
   return un__uop(rw->g, UN__OP_UNROLL, access->dtype, &row, 1, attrs, 2);
 }
 
@@ -170,7 +174,8 @@ static void stage(net *x, uint32_t bit, uint32_t grain, uint32_t group) {
     const uint32_t a = i & ~bit, b = i | bit;
     interleave(x, grain, group, i & bit, from);
     x->slot[i] = pick(x, before.slot[a], before.slot[b], from);
-    for (uint32_t j = 0; j < x->l; j++) x->column[i][j] = from[j] < x->l ? before.column[a][from[j]] : before.column[b][from[j] - x->l];
+    for (uint32_t j = 0; j < x->l; j++)
+      x->column[i][j] = from[j] < x->l ? before.column[a][from[j]] : before.column[b][from[j] - x->l];
   }
 }
 

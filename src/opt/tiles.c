@@ -199,8 +199,8 @@ void un__opt_pick_cross(un__opt_choice *c) {
     while (rows >= MIN_ROW && (rows > c->pick[lane].lanes || rows > c->k->axis[axis].size)) rows /= 2;
     if (rows < MIN_ROW) continue;
     c->pick[axis].copies = rows;
-    un__opt_say(c, "%lld values of range %lld side by side: rows of %lld for each of %lld lanes of range %lld", (long long)rows,
-                (long long)c->k->axis[axis].id, (long long)rows, (long long)c->pick[lane].lanes,
+    un__opt_say(c, "%lld values of range %lld side by side: rows of %lld for each of %lld lanes of range %lld",
+                (long long)rows, (long long)c->k->axis[axis].id, (long long)rows, (long long)c->pick[lane].lanes,
                 (long long)c->k->axis[lane].id);
   }
 }

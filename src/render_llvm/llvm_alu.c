@@ -302,6 +302,45 @@ static bool put_saturating(un__llvm *r, const un_uop *n) {
   return true;
 }
 
+static void put_float(un__llvm *r, un__dtype d, double v) {
+  un__llvm_put_const(&r->body, d, un__value_bits(un__value_f(UN__DT(un__dt_scalar(d)), v)));
+}
+
+/* "%out = x <compare> limit ? value : otherwise" */
+static uint32_t put_limit(un__llvm *r, const un_uop *n, const char *compare, double limit, int64_t value, uint32_t otherwise) {
+  un__dtype from = n->src[0]->dtype, truth = un__dt_vec(UN_BOOL, un__lanes(n));
+  uint32_t beyond = un__llvm_temp(r);
+  un__llvm_emit(r, "fcmp %s %T %V, ", compare, from, n->src[0]);
+  put_float(r, from, limit);
+  uint32_t out = (un__llvm_emit(r, "\n"), un__llvm_temp(r));
+  un__llvm_emit(r, "select %T %t, %T ", truth, beyond, n->dtype);
+  un__llvm_put_const(&r->body, n->dtype, (uint64_t)value);
+  un__llvm_emit(r, ", %T %t\n", n->dtype, otherwise);
+  return out;
+}
+
+/* What the saturating intrinsics do, on vectors, which LLVM would take apart for them. The plain conversion is poison
+ * outside of its range, and not chosen there. Short integers are reached by way of 32 bits. */
+static bool put_saturating_lanes(un__llvm *r, const un_uop *n) {
+  const un__dtype_info *to = un__dt_info(n->dtype);
+  bool is_signed = to->cls == UN__CLASS_INT;
+  un__dtype wide = to->size < 4 ? un__dt_vec(UN_I32, un__lanes(n)) : n->dtype;
+  uint32_t t = un__llvm_temp(r);
+  un__llvm_emit(r, "%s %T %V to %T\n", is_signed || wide != n->dtype ? "fptosi" : "fptoui", n->src[0]->dtype, n->src[0], wide);
+  if (wide != n->dtype) {
+    uint32_t before = t;
+    t = un__llvm_temp(r);
+    un__llvm_emit(r, "trunc %T %t to %T\n", wide, before, n->dtype);
+  }
+  int bits = to->mantissa - (is_signed ? 1 : 0);
+  int64_t max = is_signed || bits < 64 ? (int64_t)(UINT64_MAX >> (64 - bits)) : -1, min = is_signed ? -max - 1 : 0;
+  t = put_limit(r, n, "oge", (double)(UINT64_MAX >> (64 - bits)) + 1, max, t);
+  t = put_limit(r, n, "olt", (double)min, min, t);
+  t = put_limit(r, n, "uno", 0, 0, t);
+  un__llvm_bind(r, n, t);
+  return true;
+}
+
 /* A conversion that changes nothing in LLVM's eyes (i32 to u32): a bitcast of a type to itself. */
 static bool put_same(un__llvm *r, const un_uop *n) {
   un__llvm_define(r, n);
@@ -319,7 +358,7 @@ static bool put_cast(un__llvm *r, const un_uop *n) {
     if (f->size == t->size) return false;     /* f16 and bf16 go through f32 */
     return put_convert(r, n, f->size > t->size ? "fptrunc" : "fpext");
   }
-  if (from_float) return put_saturating(r, n);
+  if (from_float) return un__lanes(n) > 1 ? put_saturating_lanes(r, n) : put_saturating(r, n);
   if (to_float) return put_convert(r, n, is_signed ? "sitofp" : "uitofp");
   if (f->mantissa == t->mantissa) return put_same(r, n);
   return put_convert(r, n, f->mantissa > t->mantissa ? "trunc" : is_signed ? "sext" : "zext");

@@ -134,8 +134,8 @@ UN_API un_tensor *un_round(un_tensor *x);
 /* True where x is NaN. Integers: false. */
 UN_API un_tensor *un_isnan(un_tensor *x);
 
-/* The following take bool and integers as f32. sqrt is correctly rounded; exp, exp2, log, log2 and sin are within 2 ULP
- * in f32. f16 and bf16 in functions composed of several steps are computed in f32 and rounded once. */
+/* The following take bool and integers as f32. sqrt is correctly rounded; exp, exp2, log, log2, sin and cos are within
+ * 2 ULP in f32; docs/numerics.md has the measured bounds of all. f16 and bf16 in functions composed of several steps are computed in f32 and rounded once. */
 UN_API un_tensor *un_recip(un_tensor *x);      /* 1 / x */
 UN_API un_tensor *un_sqrt(un_tensor *x);
 UN_API un_tensor *un_rsqrt(un_tensor *x);      /* 1 / sqrt(x) */
@@ -144,7 +144,6 @@ UN_API un_tensor *un_exp2(un_tensor *x);
 UN_API un_tensor *un_log(un_tensor *x);
 UN_API un_tensor *un_log2(un_tensor *x);
 UN_API un_tensor *un_sin(un_tensor *x);
-/* sin(2x) / (2 sin x) where |sin x| > 1/2, else 1 - 2 sin(x/2)^2: about 8 ULP, near the zeros too. */
 UN_API un_tensor *un_cos(un_tensor *x);
 UN_API un_tensor *un_tan(un_tensor *x);        /* sin x / cos x */
 UN_API un_tensor *un_sigmoid(un_tensor *x);    /* 1 / (1 + exp(-x)) */
@@ -170,7 +169,8 @@ UN_API un_tensor *un_floordiv(un_tensor *a, un_tensor *b);
 UN_API un_tensor *un_floormod(un_tensor *a, un_tensor *b);
 UN_API un_tensor *un_truncdiv(un_tensor *a, un_tensor *b);
 UN_API un_tensor *un_truncmod(un_tensor *a, un_tensor *b);
-/* a to the power b, special values as C's pow; bool and integers are taken as f32. */
+/* a to the power b. Floats: within 4 ULP, special values as C's pow. Integers (bool as i32): exact modulo 2^bits; a
+ * negative exponent gives 1 / a^|b| towards zero, so 0 unless a is 1 or -1. */
 UN_API un_tensor *un_pow(un_tensor *a, un_tensor *b);
 /* The larger, the smaller; NaN if either is NaN. */
 UN_API un_tensor *un_maximum(un_tensor *a, un_tensor *b);

@@ -20,7 +20,7 @@ static node bitcast(maker m, un_dtype d, node a) {
   return un__uop(m.g, UN__OP_BITCAST, un__dt_vec(d, m.lanes), &a, 1, NULL, 0);
 }
 
-/* ---- sine of large arguments ---- */
+/* ---- sine and cosine of large arguments ---- */
 
 /* 64 zero bits, then 1/pi from the bit of weight 1 on: enough for the largest exponent of f64. */
 enum { PI_WORDS = 20 };
@@ -72,21 +72,35 @@ static void turns(maker m, node bits, node out[2]) {
   out[0] = add(m, add(m, mul(m, mantissa, part[0]), mul_high(m, mantissa, part[1])), carry);
 }
 
-const un_uop *un__fn_sin_f64_large(un__rw *rw, const un_uop *x) {
-  maker m = {rw->g, un__lanes(x)};
+/* The angle in [-pi/2, pi/2] with the sine of pi * t, negated where the top bit of `flip` is set; NaN where x is not finite. */
+static node angle_of(maker m, node x, node bits, const node t[2], node flip) {
   un__dtype f64 = un__dt_vec(UN_F64, m.lanes);
-  node bits = bitcast(m, UN_U64, x), t[2];
-  turns(m, bits, t);
   /* Without its top bit the fraction is in [0, 1); as a signed number in [-1/2, 1/2), one half turn more when below 0. */
   node high = cast(m, UN_F64, bitcast(m, UN_I64, or2(m, left(m, t[0], 1), right(m, t[1], 63))));
   node low = cast(m, UN_F64, left(m, t[1], 1));
   node fraction = add(m, mul(m, high, un__const_f(m.g, f64, 0x1p-64)), mul(m, low, un__const_f(m.g, f64, 0x1p-128)));
   node angle = mul(m, fraction, un__const_f(m.g, f64, 0x1.921fb54442d18p+1));
   node half_turns = op2(m, UN__OP_XOR, t[0], left(m, t[0], 1));
-  node sign = mask(m, op2(m, UN__OP_XOR, half_turns, bits), UINT64_C(1) << 63);
+  node sign = mask(m, op2(m, UN__OP_XOR, half_turns, flip), UINT64_C(1) << 63);
   node signed_angle = bitcast(m, UN_F64, op2(m, UN__OP_XOR, bitcast(m, UN_U64, angle), sign));
   node finite = op2(m, UN__OP_LT, mask(m, bits, INT64_MAX), c64(m, UINT64_C(0x7ff0000000000000)));
   return where(m, finite, signed_angle, op2(m, UN__OP_SUB, x, x));
+}
+
+const un_uop *un__fn_sin_f64_large(un__rw *rw, const un_uop *x) {
+  maker m = {rw->g, un__lanes(x)};
+  node bits = bitcast(m, UN_U64, x), t[2];
+  turns(m, bits, t);
+  return angle_of(m, x, bits, t, bits);
+}
+
+/* cos x = sin(|x| + pi/2): half a turn of pi more, and the sign of x does not matter. */
+const un_uop *un__fn_cos_f64_large(un__rw *rw, const un_uop *x) {
+  maker m = {rw->g, un__lanes(x)};
+  node bits = bitcast(m, UN_U64, x), t[2];
+  turns(m, bits, t);
+  t[0] = add(m, t[0], c64(m, UINT64_C(1) << 62));
+  return angle_of(m, x, bits, t, c64(m, 0));
 }
 
 /* ---- random numbers ---- */

@@ -1,4 +1,4 @@
-// decompose.pat - EXP EXP2 LOG LOG2 SIN of f32 as arithmetic that vectorises: polynomials, exponent tricks on the bits,
+// decompose.pat - EXP EXP2 LOG LOG2 SIN COS of f32 as arithmetic that vectorises: polynomials, exponent tricks on the bits,
 // WHERE for special values. No table, no gather. Within 2 ULP over all inputs, with and without fma; tests/unit has the
 // sampled check and tests/exec the sweep of all of f32.
 //
@@ -43,8 +43,21 @@ fn sin_poly_short(r: node, z: node): node =
     5.167712723347543) * z + 3.141592653333978) * r
 
 /// A piece of 1/pi by the size of x: c0 below 2^53, c1 below 2^82, c2 below 2^111, else c3.
-fn by_size(b0: node, b1: node, b2: node, c0: node, c1: node, c2: node, c3: node): node =
-  WHERE(b0, c0, WHERE(b1, c1, WHERE(b2, c2, c3)))
+fn by_size(a: node, c0: node, c1: node, c2: node, c3: node): node =
+  WHERE(LT(a, 0x1.0p53), c0, WHERE(LT(a, 0x1.0p82), c1, WHERE(LT(a, 0x1.0p111), c2, c3)))
+
+/// 1/pi in pieces of 29 bits from the one that matters for |x| = a on; d says the dtype.
+fn inverse_pi_0(a: node, d: node): node =
+  by_size(a, 0x1.45f306cp-2:dtype(d), 0x1.c9c882ap-30:dtype(d), 0x1.4fe13aap-60:dtype(d), 0x1.e8fa9a6p-88:dtype(d))
+fn inverse_pi_1(a: node, d: node): node =
+  by_size(a, 0x1.c9c882ap-30:dtype(d), 0x1.4fe13aap-60:dtype(d), 0x1.e8fa9a6p-88:dtype(d), 0x1.dc0db62p-117:dtype(d))
+fn inverse_pi_2(a: node, d: node): node =
+  by_size(a, 0x1.4fe13aap-60:dtype(d), 0x1.e8fa9a6p-88:dtype(d), 0x1.dc0db62p-117:dtype(d), 0x1.2b32788p-146:dtype(d))
+fn inverse_pi_3(a: node, d: node): node =
+  by_size(a, 0x1.e8fa9a6p-88:dtype(d), 0x1.dc0db62p-117:dtype(d), 0x1.2b32788p-146:dtype(d), 0x1.c820ff8p-176:dtype(d))
+
+/// -1 for an odd number, 1 for an even one.
+fn sign_of_turns(q: node): node = 1.0 - (q - FLOOR(q * 0.5) * 2.0) * 2.0
 
 ruleset decompose_f32 {
   /// Clamped to where the result is 0 or infinity for certain. NaN passes, as it would through MIN and MAX.
@@ -98,28 +111,32 @@ ruleset decompose_f32 {
   rule sin_f32: SIN(x:f32)
     let d = CAST<f64>(x)
     let a = BITCAST<f64>(BITCAST<u64>(d) & 0x7fffffffffffffff)
-    let b0 = LT(a, 0x1.0p53)
-    let b1 = LT(a, 0x1.0p82)
-    let b2 = LT(a, 0x1.0p111)
-    let p0 = (#0x1.45f306cp-2):dtype(d)
-    let p1 = (#0x1.c9c882ap-30):dtype(d)
-    let p2 = (#0x1.4fe13aap-60):dtype(d)
-    let p3 = (#0x1.e8fa9a6p-88):dtype(d)
-    let p4 = (#0x1.dc0db62p-117):dtype(d)
-    let p5 = (#0x1.2b32788p-146):dtype(d)
-    let p6 = (#0x1.c820ff8p-176):dtype(d)
-    let t0 = d * by_size(b0, b1, b2, p0, p1, p2, p3)
-    let t1 = d * by_size(b0, b1, b2, p1, p2, p3, p4)
-    let rest = d * by_size(b0, b1, b2, p2, p3, p4, p5) + d * by_size(b0, b1, b2, p3, p4, p5, p6)
+    let t0 = d * inverse_pi_0(a, d)
+    let t1 = d * inverse_pi_1(a, d)
     let q0 = FLOOR(t0 + 0.5)
     let q1 = FLOOR(t1 + 0.5)
     let s = (t0 - q0) + (t1 - q1)
     let q2 = FLOOR(s + 0.5)
-    let r = (s - q2) + rest
+    let r = (s - q2) + (d * inverse_pi_2(a, d) + d * inverse_pi_3(a, d))
     let q = q0 + q1 + q2
-    let odd = q - FLOOR(q * 0.5) * 2.0
-    => CAST<f32>(sin_poly_short(r, r * r) * (1.0 - odd * 2.0))
+    => CAST<f32>(sin_poly_short(r, r * r) * sign_of_turns(q))
     test SIN(v:f64) -> nomatch
+
+  /// The sine of x + pi/2: half a turn is added to x/pi where that is exact, before the pieces are put together.
+  @proof(fuzz)
+  rule cos_f32: COS(x:f32)
+    let d = CAST<f64>(x)
+    let a = BITCAST<f64>(BITCAST<u64>(d) & 0x7fffffffffffffff)
+    let t0 = d * inverse_pi_0(a, d)
+    let t1 = d * inverse_pi_1(a, d)
+    let q0 = FLOOR(t0 + 0.5)
+    let q1 = FLOOR(t1 + 0.5)
+    let s = ((t0 - q0) + 0.5) + (t1 - q1)
+    let q2 = FLOOR(s + 0.5)
+    let r = (s - q2) + (d * inverse_pi_2(a, d) + d * inverse_pi_3(a, d))
+    let q = q0 + q1 + q2
+    => CAST<f32>(sin_poly_short(r, r * r) * sign_of_turns(q))
+    test COS(v:f64) -> nomatch
 }
 
 stage decompose {

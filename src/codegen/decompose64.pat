@@ -1,7 +1,8 @@
-// decompose64.pat - EXP EXP2 LOG LOG2 SIN of f64 in the manner of decompose.pat, within 3 ULP of samples.
+// decompose64.pat - EXP EXP2 LOG LOG2 SIN COS of f64 in the manner of decompose.pat, within 3 ULP of samples.
 c_include "codegen/decompose.h"
 
 extern fn sin_f64_large(x: node): node
+extern fn cos_f64_large(x: node): node
 
 /// A product as it is rounded. One whose error is about to be computed must not be contracted into the sum beside it, nor
 /// one that is a function's result: the sum there is the user's, and exp(x) - exp(x) is 0 or, past the largest number, NaN.
@@ -113,4 +114,16 @@ ruleset decompose_f64 {
     let r = WHERE(LT(a, 0x1.0p20), near, sin_f64_large(x))
     => sin_near_f64(r, r * r)
     test SIN(v:f32) -> nomatch
+
+  /// cos x is the sine of what is left of x beside an odd multiple of pi/2, n = k + 1/2 times pi; negated when k is even.
+  @proof(fuzz)
+  rule cos_f64: COS(x:f64)
+    let a = BITCAST<f64>(BITCAST<u64>(x) & 0x7fffffffffffffff)
+    let k = FLOOR(x * 0x1.45f306dc9c883p-2)
+    let n = k + 0.5
+    let odd = k - FLOOR(k * 0.5) * 2.0
+    let near = (((x - n * 0x1.921fb544p+1) - n * 0x1.0b4611a6p-33) - n * 0x1.3198a2e037073p-68) * (odd * 2.0 - 1.0)
+    let r = WHERE(LT(a, 0x1.0p20), near, cos_f64_large(x))
+    => sin_near_f64(r, r * r)
+    test COS(v:f32) -> nomatch
 }

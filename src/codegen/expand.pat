@@ -30,7 +30,7 @@ extern pred any_spread(xs: nodes)
 extern pred uniform(x: node)
 extern fn   widened(n: node): node
 
-opset Elementwise = NEG | RECIP | SQRT | EXP | EXP2 | LOG | LOG2 | SIN | TRUNC | FLOOR | NOT | ADD | SUB | MUL | FDIV
+opset Elementwise = NEG | RECIP | SQRT | EXP | EXP2 | LOG | LOG2 | SIN | COS | TRUNC | FLOOR | NOT | ADD | SUB | MUL | FDIV
   | FLOORDIV | FLOORMOD | TRUNCDIV | TRUNCMOD | MAX | MIN | POW | LT | NE | EQ | AND | OR | XOR | SHL | SHR | THREEFRY
   | WHERE | MULACC | CAST | BITCAST
 

@@ -3,7 +3,7 @@
 // f16 result; what comes from f64 or wide integers is rounded to odd on the way, which keeps what the last rounding needs.
 c_include "codegen/lower.h"
 
-opset InF32One = NEG | RECIP | SQRT | TRUNC | FLOOR | EXP | EXP2 | LOG | LOG2 | SIN
+opset InF32One = NEG | RECIP | SQRT | TRUNC | FLOOR | EXP | EXP2 | LOG | LOG2 | SIN | COS
 opset InF32Two = ADD | SUB | MUL | FDIV | MAX | MIN | POW
 opset Compared = LT | NE | EQ
 

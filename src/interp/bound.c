@@ -32,6 +32,7 @@ static double own_steps(un__op op, const un__value *x, double r) {
   case UN__OP_LOG:
   case UN__OP_LOG2:
   case UN__OP_SIN:
+  case UN__OP_COS:
     return 3;
   case UN__OP_POW:
     return 5;
@@ -117,7 +118,7 @@ static const spread_fn spread_table[UN__OP_COUNT] = {
     [UN__OP_MUL] = spread_product, [UN__OP_MULACC] = spread_mulacc, [UN__OP_FDIV] = spread_quotient,
     [UN__OP_RECIP] = spread_recip, [UN__OP_SQRT] = spread_sqrt,     [UN__OP_EXP] = spread_exp,
     [UN__OP_EXP2] = spread_exp2,   [UN__OP_LOG] = spread_log,       [UN__OP_LOG2] = spread_log2,
-    [UN__OP_SIN] = spread_sin,     [UN__OP_FLOOR] = spread_floor,   [UN__OP_TRUNC] = spread_trunc,
+    [UN__OP_SIN] = spread_sin,     [UN__OP_COS] = spread_sin,       [UN__OP_FLOOR] = spread_floor,   [UN__OP_TRUNC] = spread_trunc,
     [UN__OP_POW] = spread_pow,
 };
 

@@ -154,7 +154,7 @@ static void close_scopes(un__opt_kernel *k, const uint64_t *around) {
 /* Scalar operations that one execution stands for, measured against an addition. 1 where absent. */
 static const uint8_t op_cost[UN__OP_COUNT] = {
     [UN__OP_RECIP] = 4,     [UN__OP_SQRT] = 4,      [UN__OP_FDIV] = 4,      [UN__OP_EXP] = 12,
-    [UN__OP_EXP2] = 12,     [UN__OP_LOG] = 14,      [UN__OP_LOG2] = 14,     [UN__OP_SIN] = 20,
+    [UN__OP_EXP2] = 12,     [UN__OP_LOG] = 14,      [UN__OP_LOG2] = 14,     [UN__OP_SIN] = 20,      [UN__OP_COS] = 20,
     [UN__OP_POW] = 40,      [UN__OP_THREEFRY] = 80, [UN__OP_FLOORDIV] = 16, [UN__OP_FLOORMOD] = 16,
     [UN__OP_TRUNCDIV] = 16, [UN__OP_TRUNCMOD] = 16,
 };

@@ -1,6 +1,8 @@
 /* alu.c - elementwise calls that are one op, or two: dtype rules, promotion, broadcasting. */
 #include "tensor.h"
 
+#include <math.h>
+
 /* What a call does to operands that its op does not take: the letters of ops.def that it takes as they are; anything
  * else becomes `convert`, or is refused when that is UN_VOID, with a hint. */
 typedef struct operand_rule {
@@ -82,6 +84,7 @@ MAP(exp2, EXP2, to_float)
 MAP(log, LOG, to_float)
 MAP(log2, LOG2, to_float)
 MAP(sin, SIN, to_float)
+MAP(cos, COS, to_float)
 
 /* Integers are whole already. */
 #define MAP_FLOATS(name, op)                                                                      \
@@ -138,7 +141,6 @@ ZIP(floordiv, FLOORDIV, integers)
 ZIP(floormod, FLOORMOD, integers)
 ZIP(truncdiv, TRUNCDIV, integers)
 ZIP(truncmod, TRUNCMOD, integers)
-ZIP(pow, POW, to_float)
 ZIP(maximum, MAX, anything)
 ZIP(minimum, MIN, anything)
 ZIP(and, AND, bits)
@@ -149,18 +151,68 @@ ZIP(eq, EQ, anything)
 ZIP(ne, NE, anything)
 
 const un_uop *un__tensor_gt(un__graph *g, const un_uop *a, const un_uop *b) {
-  return zip(g, "gt", UN__OP_LT, &anything, (pair){b, a});
+  pair p = {a, b};
+  return unify(g, "gt", &anything, &p) ? un__binary(g, UN__OP_LT, p.b, p.a) : NULL;
 }
 
 /* a <= b is !(b < a) where there is no NaN, else a < b or a == b. */
-static const un_uop *at_most(un__graph *g, const char *what, pair p) {
-  if (!unify(g, what, &anything, &p)) return NULL;
+static const un_uop *at_most(un__graph *g, pair p) {
   if (!un__dt_is_float(p.a->dtype)) return un__unary(g, UN__OP_NOT, un__binary(g, UN__OP_LT, p.b, p.a));
   return un__binary(g, UN__OP_OR, un__binary(g, UN__OP_LT, p.a, p.b), un__binary(g, UN__OP_EQ, p.a, p.b));
 }
 
-const un_uop *un__tensor_le(un__graph *g, const un_uop *a, const un_uop *b) { return at_most(g, "le", (pair){a, b}); }
-const un_uop *un__tensor_ge(un__graph *g, const un_uop *a, const un_uop *b) { return at_most(g, "ge", (pair){b, a}); }
+const un_uop *un__tensor_le(un__graph *g, const un_uop *a, const un_uop *b) {
+  pair p = {a, b};
+  return unify(g, "le", &anything, &p) ? at_most(g, p) : NULL;
+}
+const un_uop *un__tensor_ge(un__graph *g, const un_uop *a, const un_uop *b) {
+  pair p = {a, b};
+  return unify(g, "ge", &anything, &p) ? at_most(g, (pair){p.b, p.a}) : NULL;
+}
+
+/* ---- powers ---- */
+
+static const un_uop *product(un__graph *g, const un_uop *a, const un_uop *b) {
+  return a ? un__binary(g, UN__OP_MUL, a, b) : b;
+}
+
+/* a^e modulo 2^bits by squaring, for e >= 0. An exponent that is known takes its own products only. */
+static const un_uop *int_power(un__graph *g, const un_uop *a, const un_uop *e) {
+  const un_uop *one = un__tensor_like(g, a, 1), *zero = un__tensor_like(g, a, 0), *r = NULL;
+  bool known = e->vmin == e->vmax && !un__is_inf(e->vmax);
+  int top = e->vmax == UN__POS_INF && un__tensor_dtype(e) == UN_U64 ? 64 : 0;
+  while (top < 63 && e->vmax >> top > 0) top++;
+  for (int k = 0; k < top; k++) {
+    if (k) a = un__binary(g, UN__OP_MUL, a, a);
+    if (known) {
+      if (e->vmax >> k & 1) r = product(g, r, a);
+      continue;
+    }
+    const un_uop *bit = un__binary(g, UN__OP_AND, e, un__tensor_like(g, e, ldexp(1, k)));
+    r = un__ternary(g, UN__OP_WHERE, un__binary(g, UN__OP_NE, bit, zero), product(g, r, a), r ? r : one);
+  }
+  return r ? r : one;
+}
+
+/* 1 / a^|e| towards zero, for e < 0, with 1 / 0 = 0: of 1 and -1 only is it not 0. */
+static const un_uop *int_inverse_power(un__graph *g, const un_uop *a, const un_uop *e) {
+  const un_uop *zero = un__tensor_like(g, a, 0), *one = un__tensor_like(g, a, 1), *minus = un__tensor_like(g, a, -1);
+  const un_uop *odd = un__binary(g, UN__OP_NE, un__binary(g, UN__OP_AND, e, one), zero);
+  const un_uop *of_minus = un__ternary(g, UN__OP_WHERE, odd, minus, one);
+  const un_uop *other = un__ternary(g, UN__OP_WHERE, un__binary(g, UN__OP_EQ, a, minus), of_minus, zero);
+  return un__ternary(g, UN__OP_WHERE, un__binary(g, UN__OP_EQ, a, one), one, other);
+}
+
+const un_uop *un__tensor_pow(un__graph *g, const un_uop *a, const un_uop *b) {
+  pair p = {a, b};
+  if (!unify(g, "pow", &numbers, &p)) return NULL;
+  if (un__dt_is_float(p.a->dtype)) return un__binary(g, UN__OP_POW, p.a, p.b);
+  if (p.b->vmax < 0) return int_inverse_power(g, p.a, p.b);
+  const un_uop *power = int_power(g, p.a, p.b);
+  if (p.b->vmin >= 0) return power;
+  const un_uop *below = un__binary(g, UN__OP_LT, p.b, un__tensor_like(g, p.b, 0));
+  return un__ternary(g, UN__OP_WHERE, below, int_inverse_power(g, p.a, p.b), power);
+}
 
 /* The count takes the dtype of a: a conversion that wraps would make a large count a small one, so clip it first. */
 static const un_uop *shift(un__graph *g, const char *what, un__op op, pair p) {

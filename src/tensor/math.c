@@ -92,23 +92,8 @@ node un__tensor_relu(un__graph *g, node x) {
 
 /* ---- trigonometry ---- */
 
-/* The first form has no cancellation where cos is small; the second none where sin is. 2x must not overflow. */
-static node cos_with(un__graph *g, node x, node sine) {
-  if (!sine) return NULL;
-  double limit = un__tensor_dtype(x) == UN_F64 ? 0x1p1022 : 0x1p126;
-  node h = un__unary(g, UN__OP_SIN, scale(g, x, 0.5));
-  node flat = sub(g, num(g, x, 1), scale(g, mul(g, h, h), 2));
-  node steep = fdiv(g, un__unary(g, UN__OP_SIN, add(g, x, x)), add(g, sine, sine));
-  node use =
-      un__binary(g, UN__OP_AND, lt(g, num(g, x, 0.5), float_abs(g, sine)), lt(g, float_abs(g, x), num(g, x, limit)));
-  return pick(g, use, steep, flat);
-}
-
-static node cos_of(un__graph *g, node x) { return x ? cos_with(g, x, un__unary(g, UN__OP_SIN, x)) : NULL; }
-
 static node tan_of(un__graph *g, node x) {
-  node sine = x ? un__unary(g, UN__OP_SIN, x) : NULL;
-  return sine ? fdiv(g, sine, cos_with(g, x, sine)) : NULL;
+  return fdiv(g, un__unary(g, UN__OP_SIN, x), un__unary(g, UN__OP_COS, x));
 }
 
 /* ---- exponentials ---- */
@@ -189,7 +174,6 @@ static node gelu_tanh_of(un__graph *g, node x) {
   return inner ? gate(g, x, tanh_of(g, scale(g, inner, 0.79788456080286535588))) : NULL;
 }
 
-FLOAT_CALL(cos)
 FLOAT_CALL(tan)
 FLOAT_CALL(rsqrt)
 FLOAT_CALL(sigmoid)

@@ -57,6 +57,7 @@ TRANSCENDENTAL(exp2)
 TRANSCENDENTAL(log)
 TRANSCENDENTAL(log2)
 TRANSCENDENTAL(sin)
+TRANSCENDENTAL(cos)
 
 bool un__ev_pow(un__dtype dt, const un__value *a, un__value *out) {
   bool wide = un__dt_scalar(dt) == UN_F64;

@@ -1,4 +1,4 @@
-/* sweep.c - EXP EXP2 LOG LOG2 SIN of f32 on the CPU, as compiled, against the C library in double: every input, or every
+/* sweep.c - EXP EXP2 LOG LOG2 SIN COS of f32 on the CPU, as compiled, against the C library in double: every input, or every
  * STEP-th. usage: sweep FUNCTION [STEP]. TAP output; fails above 2 units in the last place, or where a special value or
  * the sign of a zero differs. */
 #include <math.h>
@@ -18,6 +18,7 @@ enum { CHUNK = 1 << 20 };
 typedef struct function { const char *name; un__op op; double (*of)(double); } function;
 static const function functions[] = {
   {"exp", UN__OP_EXP, exp}, {"exp2", UN__OP_EXP2, exp2}, {"log", UN__OP_LOG, log}, {"log2", UN__OP_LOG2, log2}, {"sin", UN__OP_SIN, sin},
+  {"cos", UN__OP_COS, cos},
 };
 
 static un__err err;
@@ -126,6 +127,6 @@ int main(int argc, char **argv) {
   uint64_t step = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
   for (size_t i = 0; argc > 1 && step && i < sizeof functions / sizeof *functions; i++)
     if (!strcmp(functions[i].name, argv[1])) return run(&functions[i], step);
-  fprintf(stderr, "usage: sweep exp|exp2|log|log2|sin [STEP]\n");
+  fprintf(stderr, "usage: sweep exp|exp2|log|log2|sin|cos [STEP]\n");
   return 2;
 }

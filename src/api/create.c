@@ -104,14 +104,19 @@ un_status un_touch(un_tensor *t) {
 
 /* ---- constants ---- */
 
-un_tensor *un_full(un_ctx *cx, un_dtype dtype, un_dims shape, double value) {
+static un_tensor *filled(const char *what, un_ctx *cx, un_dtype dtype, const un_dims *shape, double value) {
   un__call c;
-  return un__api_open_cx(&c, "full", cx) ? un__api_close(&c, un__tensor_full(c.g, dtype, &shape, value)) : NULL;
+  return un__api_open_cx(&c, what, cx) ? un__api_close(&c, un__tensor_filled(c.g, what, dtype, shape, value)) : NULL;
 }
 
-un_tensor *un_zeros(un_ctx *cx, un_dtype dtype, un_dims shape) { return un_full(cx, dtype, shape, 0); }
-un_tensor *un_ones(un_ctx *cx, un_dtype dtype, un_dims shape) { return un_full(cx, dtype, shape, 1); }
-un_tensor *un_scalar(un_ctx *cx, un_dtype dtype, double value) { return un_full(cx, dtype, (un_dims){0}, value); }
+un_tensor *un_full(un_ctx *cx, un_dtype dtype, un_dims shape, double value) {
+  return filled("full", cx, dtype, &shape, value);
+}
+un_tensor *un_zeros(un_ctx *cx, un_dtype dtype, un_dims shape) { return filled("zeros", cx, dtype, &shape, 0); }
+un_tensor *un_ones(un_ctx *cx, un_dtype dtype, un_dims shape) { return filled("ones", cx, dtype, &shape, 1); }
+un_tensor *un_scalar(un_ctx *cx, un_dtype dtype, double value) {
+  return filled("scalar", cx, dtype, &(un_dims){0}, value);
+}
 
 un_tensor *un_arange(un_ctx *cx, un_dtype dtype, double start, double stop, double step) {
   un__call c;

@@ -19,7 +19,7 @@ static un_tensor *binary(const char *what, binary_fn f, un_tensor *a, un_tensor 
 static un_tensor *literal(const char *what, binary_fn f, un_tensor *a, double b) {
   un__call c;
   if (!un__api_open(&c, what, &a, 1)) return NULL;
-  const un_uop *rhs = un__tensor_scalar_like(c.g, a->node, b);
+  const un_uop *rhs = un__tensor_literal(c.g, what, a->node, b);
   return un__api_close(&c, rhs ? f(c.g, a->node, rhs) : NULL);
 }
 
@@ -91,7 +91,7 @@ un_tensor *un_where(un_tensor *cond, un_tensor *a, un_tensor *b) {
 CALL_INDEX(gather)
 CALL_INDEX(take)
 
-un_tensor *un_embedding(un_tensor *table, un_tensor *index) { return un_take(table, 0, index); }
+un_tensor *un_embedding(un_tensor *table, un_tensor *index) { return binary("embedding", un__tensor_embedding, table, index); }
 
 /* ---- lists of tensors ---- */
 

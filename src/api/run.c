@@ -140,7 +140,7 @@ static un_status show(un__call *c, un_tensor *const *t, size_t n, un_stage stage
     [UN_STAGE_ASM] = UN__SHOW_ASM};
   un_ctx *cx = c->cx;
   if ((unsigned)stage > UN_STAGE_ASM || (unsigned)form > UN_FORM_TEXT)
-    return un__fail(&cx->err, UN_ERR_INVALID_ARG, "%s: no such stage or form", c->what);
+    return un__fail(&cx->err, UN_ERR_INVALID_ARG, "%s: no such stage or form: stage %d, form %d", c->what, (int)stage, (int)form);
   if (n > UINT32_MAX) return un__fail(&cx->err, UN_ERR_INVALID_ARG, "%s: too many tensors", c->what);
   un__graph *ws = un__workspace_create(&cx->err);
   if (!ws) return cx->err.status;

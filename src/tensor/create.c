@@ -4,18 +4,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "base/number.h"
-
-/* The number as text for a message. */
-typedef struct number_text { char at[UN__FLOAT_TEXT]; } number_text;
-
-static number_text show(double v) {
-  union { double f; uint64_t bits; } u = {.f = v};
-  number_text t;
-  un__float_text(t.at, UN__FORMAT_F64, u.bits);
-  return t;
-}
-
 /* A double is a value of every float dtype (rounded); of an integer dtype when it is a whole number in its range. */
 static bool holds(un_dtype dtype, double v) {
   if (un__dt_is_float(UN__DT(dtype))) return true;
@@ -30,22 +18,30 @@ static bool holds(un_dtype dtype, double v) {
 static const un_uop *constant(un__graph *g, const char *what, un_dtype dtype, double value) {
   if (!holds(dtype, value))
     return un__tensor_fail(g, UN_ERR_DTYPE, "%s: %s does not hold the value %s", what, un_dtype_name(dtype),
-                           show(value).at);
+                           un__tensor_number(value).at);
   return un__const_f(g, UN__DT(dtype), value);
 }
 
-const un_uop *un__tensor_full(un__graph *g, un_dtype dtype, const un_dims *shape, double value) {
-  if (!un__tensor_check_dtype(g, "full", dtype) || !un__tensor_check_shape(g, "full", shape)) return NULL;
-  return un__tensor_spread(g, constant(g, "full", dtype, value), shape);
+const un_uop *un__tensor_filled(un__graph *g, const char *what, un_dtype dtype, const un_dims *shape, double value) {
+  if (!un__tensor_check_dtype(g, what, dtype) || !un__tensor_check_shape(g, what, shape)) return NULL;
+  return un__tensor_spread(g, constant(g, what, dtype, value), shape);
 }
 
-const un_uop *un__tensor_scalar_like(un__graph *g, const un_uop *like, double value) {
+const un_uop *un__tensor_full(un__graph *g, un_dtype dtype, const un_dims *shape, double value) {
+  return un__tensor_filled(g, "full", dtype, shape, value);
+}
+
+const un_uop *un__tensor_literal(un__graph *g, const char *what, const un_uop *like, double value) {
   if (!like) return NULL;
   un_dtype dtype = un__tensor_dtype(like);
   if (dtype == UN_BOOL) dtype = UN_I32;
   if (!un__dt_is_float(UN__DT(dtype)) && trunc(value) != value) dtype = UN_F32;   /* NaN too */
   if (!un__dt_is_float(UN__DT(dtype)) && isinf(value)) dtype = UN_F32;
-  return constant(g, "literal", dtype, value);
+  return constant(g, what, dtype, value);
+}
+
+const un_uop *un__tensor_scalar_like(un__graph *g, const un_uop *like, double value) {
+  return un__tensor_literal(g, "scalar_like", like, value);
 }
 
 const un_uop *un__tensor_like(un__graph *g, const un_uop *x, double value) {
@@ -76,13 +72,14 @@ static bool check_arange(un__graph *g, un_dtype dtype, double start, double stop
     return un__tensor_fail(g, UN_ERR_INVALID_ARG,
                            "arange: expected finite bounds and a finite step that is not 0, got %s, %s, "
                            "step %s",
-                           show(start).at, show(stop).at, show(step).at) != NULL;
+                           un__tensor_number(start).at, un__tensor_number(stop).at, un__tensor_number(step).at) != NULL;
   *out_n = steps(start, stop, step);
-  if (*out_n < 0) return un__tensor_fail(g, UN_ERR_SHAPE, "arange: too many elements") != NULL;
+  if (*out_n < 0) return un__tensor_fail(g, UN_ERR_SHAPE, "arange: too many elements: from %s to %s, step %s", un__tensor_number(start).at,
+                           un__tensor_number(stop).at, un__tensor_number(step).at) != NULL;
   double last = start + (double)(*out_n > 0 ? *out_n - 1 : 0) * step;
   if (!un__dt_is_float(UN__DT(dtype)) && (trunc(step) != step || !holds(dtype, start) || !holds(dtype, last)))
     return un__tensor_fail(g, UN_ERR_DTYPE, "arange: %s does not hold %s, step %s, to %s", un_dtype_name(dtype),
-                           show(start).at, show(step).at, show(last).at) != NULL;
+                           un__tensor_number(start).at, un__tensor_number(step).at, un__tensor_number(last).at) != NULL;
   return true;
 }
 

@@ -12,12 +12,15 @@ static bool check_index(un__graph *g, const char *what, const un_uop *index) {
   return false;
 }
 
-/* index in dtype index. The upper half of u64 does not fit there, so what is beyond an axis of n becomes n first. */
+/* index in dtype index. Not every 64-bit integer is proved to fit there: those are clipped to just outside an axis of n
+ * first. */
 static const un_uop *as_index(un__graph *g, const un_uop *index, int64_t n) {
   un_dims d;
   if (!un__tensor_dims(g, index, &d)) return NULL;
-  if (un__tensor_dtype(index) == UN_U64)
-    index = un__binary(g, UN__OP_MIN, index, un__tensor_spread(g, un__const_i(g, UN__DT(UN_U64), n), &d));
+  un_dtype dt = un__tensor_dtype(index);
+  if (dt == UN_I64) index = un__binary(g, UN__OP_MAX, index, un__tensor_spread(g, un__const_i(g, UN__DT(dt), -1), &d));
+  if (un_dtype_size(dt) == 8)
+    index = un__binary(g, UN__OP_MIN, index, un__tensor_spread(g, un__const_i(g, UN__DT(dt), n), &d));
   return un__cast(g, UN__DT(UN_INDEX), index);
 }
 
@@ -57,21 +60,21 @@ const un_uop *un__tensor_gather(un__graph *g, const un_uop *x, int axis, const u
 }
 
 /* x.shape[:axis] + index.shape + x.shape[axis + 1:] */
-static bool take_shape(un__graph *g, const un_dims *have, int axis, const un_dims *d, un_dims *out) {
+static bool take_shape(un__graph *g, const char *what, const un_dims *have, int axis, const un_dims *d, un_dims *out) {
   *out = (un_dims){0};
   if (have->rank - 1 + d->rank > UN_MAX_RANK)
-    return un__tensor_fail(g, UN_ERR_SHAPE, "take: more than %d axes: %s by index %s", UN_MAX_RANK,
+    return un__tensor_fail(g, UN_ERR_SHAPE, "%s: more than %d axes: %s by index %s", what, UN_MAX_RANK,
                            un__tensor_show(have).at, un__tensor_show(d).at) != NULL;
   for (int i = 0; i < axis; i++) out->dim[out->rank++] = have->dim[i];
   for (int i = 0; i < d->rank; i++) out->dim[out->rank++] = d->dim[i];
   for (int i = axis + 1; i < have->rank; i++) out->dim[out->rank++] = have->dim[i];
-  return un__tensor_check_shape(g, "take", out);
+  return un__tensor_check_shape(g, what, out);
 }
 
-const un_uop *un__tensor_take(un__graph *g, const un_uop *x, int axis, const un_uop *index) {
+static const un_uop *take(un__graph *g, const char *what, const un_uop *x, int axis, const un_uop *index) {
   un_dims have, d, to, lead = {0};
-  if (!un__tensor_dims(g, x, &have) || !un__tensor_dims(g, index, &d) || !check_index(g, "take", index)) return NULL;
-  if (!un__tensor_axis(g, "take", axis, have.rank, &axis) || !take_shape(g, &have, axis, &d, &to)) return NULL;
+  if (!un__tensor_dims(g, x, &have) || !un__tensor_dims(g, index, &d) || !check_index(g, what, index)) return NULL;
+  if (!un__tensor_axis(g, what, axis, have.rank, &axis) || !take_shape(g, what, &have, axis, &d, &to)) return NULL;
   lead.rank = to.rank;
   for (int i = 0; i < to.rank; i++) lead.dim[i] = i >= axis && i < axis + d.rank ? d.dim[i - axis] : 1;
   index = un__tensor_view(g, UN__OP_EXPAND, un__tensor_view(g, UN__OP_RESHAPE, index, &lead), &to);
@@ -80,6 +83,14 @@ const un_uop *un__tensor_take(un__graph *g, const un_uop *x, int axis, const un_
     at[i] = i == axis ? checked(g, index, have.dim[axis])
                       : un__tensor_iota(g, UN_INDEX, &to, i < axis ? i : i + d.rank - 1);
   return pick(g, x, &have, at, &to);
+}
+
+const un_uop *un__tensor_take(un__graph *g, const un_uop *x, int axis, const un_uop *index) {
+  return take(g, "take", x, axis, index);
+}
+
+const un_uop *un__tensor_embedding(un__graph *g, const un_uop *table, const un_uop *index) {
+  return take(g, "embedding", table, 0, index);
 }
 
 const un_uop *un__tensor_one_hot(un__graph *g, const un_uop *index, int64_t n, un_dtype dtype) {

@@ -8,7 +8,7 @@ typedef UN__VEC(const un_uop *) node_list;
 /* Copies the parts, cast to their common dtype. False after an error (or a NULL part). */
 static bool unify(un__graph *g, const char *what, const un_uop *const *parts, size_t n, node_list *out) {
   un_dtype d = UN_VOID;
-  if (n == 0) return un__tensor_fail(g, UN_ERR_INVALID_ARG, "%s: expected at least one tensor", what) != NULL;
+  if (n == 0) return un__tensor_fail(g, UN_ERR_INVALID_ARG, "%s: expected at least one tensor, got none", what) != NULL;
   if (n > UINT32_MAX / 2) return un__tensor_fail(g, UN_ERR_INVALID_ARG, "%s: too many tensors", what) != NULL;
   for (size_t i = 0; i < n; i++) {
     if (!parts[i]) return false;

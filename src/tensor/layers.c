@@ -126,20 +126,25 @@ static const un_uop *normalised(un__graph *g, const un_uop *x, const un_dims *ax
   return y ? un__cast(g, d, y) : NULL;
 }
 
-static bool check_eps(un__graph *g, const char *what, double eps) {
-  return (eps >= 0 && isfinite(eps)) || un__tensor_fail(g, UN_ERR_INVALID_ARG, "%s: expected a finite eps >= 0", what);
+static bool check_norm(un__graph *g, const char *what, const un_uop *x, const un_dims *axes, double eps) {
+  un_dims have;
+  uint32_t set;
+  if (!un__tensor_dims(g, x, &have) || !un__tensor_axes(g, what, axes, have.rank, &set)) return false;
+  return (eps >= 0 && isfinite(eps)) ||
+         un__tensor_fail(g, UN_ERR_INVALID_ARG, "%s: expected a finite eps >= 0, got %s", what,
+                         un__tensor_number(eps).at);
 }
 
 const un_uop *un__tensor_layer_norm(un__graph *g, const un_uop *x, const un_dims *axes, double eps) {
   un__dtype d;
   x = widen(g, x, &d);
-  if (!x || !check_eps(g, "layer_norm", eps)) return NULL;
+  if (!check_norm(g, "layer_norm", x, axes, eps)) return NULL;
   return normalised(g, un__tensor_sub(g, x, un__tensor_mean(g, x, axes, true)), axes, eps, d);
 }
 
 const un_uop *un__tensor_rms_norm(un__graph *g, const un_uop *x, const un_dims *axes, double eps) {
   un__dtype d;
   x = widen(g, x, &d);
-  if (!x || !check_eps(g, "rms_norm", eps)) return NULL;
+  if (!check_norm(g, "rms_norm", x, axes, eps)) return NULL;
   return normalised(g, x, axes, eps, d);
 }

@@ -42,8 +42,10 @@ const un_uop *un__tensor_flatten(un__graph *g, const un_uop *x, int first, int l
   if (first > last)
     return un__tensor_fail(g, UN_ERR_SHAPE, "flatten: first axis %d is after last axis %d", first, last);
   for (int i = 0; i < have.rank; i++) {
-    if (i > first && i <= last) to.dim[to.rank - 1] *= have.dim[i];
-    else to.dim[to.rank++] = have.dim[i];
+    if (i <= first || i > last) to.dim[to.rank++] = have.dim[i];
+    else if (__builtin_mul_overflow(to.dim[to.rank - 1], have.dim[i], &to.dim[to.rank - 1]))
+      return un__tensor_fail(g, UN_ERR_SHAPE, "flatten: axes %d to %d of %s become too long", first, last,
+                             un__tensor_show(&have).at);
   }
   return un__tensor_view(g, UN__OP_RESHAPE, x, &to);
 }
@@ -118,36 +120,41 @@ static const un_uop *box(un__graph *g, un__op op, const un_uop *x, const un_dims
 
 static bool check_lists(un__graph *g, const char *what, const un_dims *have, const un_dims *a, const un_dims *b) {
   if (a->rank == have->rank && b->rank == have->rank) return true;
-  un__tensor_fail(g, UN_ERR_SHAPE, "%s: expected two lists with %d entries each for shape %s", what, have->rank,
-                  un__tensor_show(have).at);
+  un__tensor_fail(g, UN_ERR_SHAPE, "%s: expected two lists with %d entries each for shape %s, got %s and %s", what,
+                  have->rank, un__tensor_show(have).at, un__tensor_show(a).at, un__tensor_show(b).at);
   return false;
 }
 
-const un_uop *un__tensor_pad(un__graph *g, const un_uop *x, const un_dims *before, const un_dims *after) {
+static const un_uop *padded_by(un__graph *g, const char *what, const un_uop *x, const un_dims *before, const un_dims *after) {
   un_dims have, to = {0};
-  if (!un__tensor_dims(g, x, &have) || !check_lists(g, "pad", &have, before, after)) return NULL;
+  if (!un__tensor_dims(g, x, &have) || !check_lists(g, what, &have, before, after)) return NULL;
   to.rank = have.rank;
   for (int i = 0; i < have.rank; i++) {
     if (before->dim[i] < 0 || after->dim[i] < 0)
-      return un__tensor_fail(g, UN_ERR_SHAPE, "pad: negative padding: before %s, after %s", un__tensor_show(before).at,
+      return un__tensor_fail(g, UN_ERR_SHAPE, "%s: negative padding: before %s, after %s", what, un__tensor_show(before).at,
                              un__tensor_show(after).at);
     if (__builtin_add_overflow(have.dim[i], before->dim[i], &to.dim[i]) ||
         __builtin_add_overflow(to.dim[i], after->dim[i], &to.dim[i]))
-      return un__tensor_fail(g, UN_ERR_SHAPE, "pad: axis %d becomes too long", i);
+      return un__tensor_fail(g, UN_ERR_SHAPE, "%s: axis %d of %s becomes too long: before %s, after %s", what, i,
+                             un__tensor_show(&have).at, un__tensor_show(before).at, un__tensor_show(after).at);
   }
-  if (!un__tensor_check_shape(g, "pad", &to)) return NULL;
+  if (!un__tensor_check_shape(g, what, &to)) return NULL;
   if (un__tensor_same_dims(&have, &to)) return x;
   if (un__tensor_count(&have) == 0) return un__tensor_spread(g, un__const_i(g, x->dtype, 0), &to);
   return box(g, UN__OP_PAD, x, before, after);
 }
 
+const un_uop *un__tensor_pad(un__graph *g, const un_uop *x, const un_dims *before, const un_dims *after) {
+  return padded_by(g, "pad", x, before, after);
+}
+
 const un_uop *un__tensor_pad_value(un__graph *g, const un_uop *x, const un_dims *before, const un_dims *after,
                                    double value) {
-  const un_uop *padded = un__tensor_pad(g, x, before, after);
+  const un_uop *padded = padded_by(g, "pad_value", x, before, after);
   if (!padded || padded == x) return padded;
   un_dims have, to;
   un_dtype d = un__tensor_dtype(x);
-  const un_uop *fill = un__tensor_full(g, d, &(un_dims){0}, value);
+  const un_uop *fill = un__tensor_filled(g, "pad_value", d, &(un_dims){0}, value);
   if (!fill || !un__tensor_dims(g, x, &have) || !un__tensor_dims(g, padded, &to)) return NULL;
   const un_uop *inside = un__tensor_pad(g, un__tensor_full(g, UN_BOOL, &have, 1), before, after);
   return un__ternary(g, UN__OP_WHERE, inside, padded, un__tensor_spread(g, fill, &to));

@@ -17,11 +17,13 @@ static bool plan(un__graph *g, const char *what, const un_uop *x, const un_dims 
   if (!un__tensor_dims(g, x, &r->have) || !un__tensor_axes(g, what, axes, r->have.rank, &r->axes)) return false;
   r->kept = r->have;
   for (int i = 0; i < r->have.rank; i++) {
-    if (r->axes >> i & 1) r->count *= r->have.dim[i], r->kept.dim[i] = 1;
+    int64_t n = r->have.dim[i];
+    /* More than INT64_MAX elements each only when there is no result. */
+    if (r->axes >> i & 1) r->count = n && r->count > INT64_MAX / n ? INT64_MAX : r->count * n, r->kept.dim[i] = 1;
     else r->result.dim[r->result.rank++] = r->have.dim[i];
   }
   if (keepdim) r->result = r->kept;
-  return true;
+  return un__tensor_check_shape(g, what, &r->result);
 }
 
 /* Axes of size 1 are dropped by a reshape; nothing at all combines to the identity. */

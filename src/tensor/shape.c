@@ -2,14 +2,24 @@
 #include "tensor.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 un__shape_text un__tensor_show(const un_dims *d) {
   un__shape_text t;
   int n = snprintf(t.at, sizeof t.at, "(");
-  for (int i = 0; i < d->rank; i++)
+  for (int i = 0; i < d->rank && i < UN_MAX_RANK; i++)
     n += snprintf(t.at + n, sizeof t.at - (size_t)n, "%s%" PRId64, i ? "," : "", d->dim[i]);
   snprintf(t.at + n, sizeof t.at - (size_t)n, ")");
+  return t;
+}
+
+un__number_text un__tensor_number(double v) {
+  union { double f; uint64_t bits; } u = {.f = v};
+  un__number_text t;
+  if (isnan(v)) memcpy(t.at, "nan", sizeof "nan");
+  else un__float_text(t.at, UN__FORMAT_F64, u.bits);
   return t;
 }
 
@@ -36,6 +46,8 @@ bool un__tensor_dims(un__graph *g, const un_uop *x, un_dims *out) {
 
 int64_t un__tensor_count(const un_dims *d) {
   int64_t n = 1;
+  for (int i = 0; i < d->rank; i++)
+    if (d->dim[i] == 0) return 0;     /* the others may be of any size */
   for (int i = 0; i < d->rank; i++) n *= d->dim[i];
   return n;
 }

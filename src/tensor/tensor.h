@@ -16,21 +16,24 @@
 #endif
 #include <unir/tensor.h>
 
+#include "base/number.h"
 #include "uop/graph.h"
 
 /* ---- shape.c: what the others stand on ---- */
 
 enum { UN__SHAPE_TEXT = 16 * 21 + 3 };
+typedef struct un__number_text { char at[UN__FLOAT_TEXT]; } un__number_text;
 typedef struct un__shape_text { char at[UN__SHAPE_TEXT]; } un__shape_text;
 
 un__shape_text un__tensor_show(const un_dims *d);                            /* "(4,8)" */
+un__number_text un__tensor_number(double v);                                 /* shortest that reads back; "nan" */
 const un_uop *un__tensor_fail(un__graph *g, un_status status, const char *fmt, ...) UN__PRINTF(3, 4);   /* NULL */
 
 /* The shape of x as numbers. False: x is NULL, or has no shape or symbolic sizes (an error). */
 bool un__tensor_dims(un__graph *g, const un_uop *x, un_dims *out);
 /* A shape given by a caller: rank and sizes in range, number of elements at most INT64_MAX / 16. */
 bool un__tensor_check_shape(un__graph *g, const char *what, const un_dims *d);
-int64_t un__tensor_count(const un_dims *d);
+int64_t un__tensor_count(const un_dims *d);     /* of a checked shape */
 bool un__tensor_same_dims(const un_dims *a, const un_dims *b);
 /* One of the dtypes a tensor may have. */
 bool un__tensor_check_dtype(un__graph *g, const char *what, un_dtype dtype);
@@ -51,7 +54,10 @@ static inline un_dtype un__tensor_dtype(const un_uop *x) { return un__dt_scalar(
 /* ---- create.c ---- */
 
 const un_uop *un__tensor_full(un__graph *g, un_dtype dtype, const un_dims *shape, double value);
+/* The same for calls of another name. */
+const un_uop *un__tensor_filled(un__graph *g, const char *what, un_dtype dtype, const un_dims *shape, double value);
 const un_uop *un__tensor_scalar_like(un__graph *g, const un_uop *like, double value);
+const un_uop *un__tensor_literal(un__graph *g, const char *what, const un_uop *like, double value);
 /* value of x's dtype, spread over x's shape; value must be exact in it. */
 const un_uop *un__tensor_like(un__graph *g, const un_uop *x, double value);
 const un_uop *un__tensor_arange(un__graph *g, un_dtype dtype, double start, double stop, double step);
@@ -115,6 +121,7 @@ const un_uop *un__tensor_layer_norm(un__graph *g, const un_uop *x, const un_dims
 const un_uop *un__tensor_rms_norm(un__graph *g, const un_uop *x, const un_dims *axes, double eps);
 const un_uop *un__tensor_gather(un__graph *g, const un_uop *x, int axis, const un_uop *index);
 const un_uop *un__tensor_take(un__graph *g, const un_uop *x, int axis, const un_uop *index);
+const un_uop *un__tensor_embedding(un__graph *g, const un_uop *table, const un_uop *index);
 const un_uop *un__tensor_one_hot(un__graph *g, const un_uop *index, int64_t n, un_dtype dtype);
 
 /* `value` in the shape and dtype of dst (un_assign). */

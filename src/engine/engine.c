@@ -27,6 +27,11 @@ void un__engine_destroy(un__engine *e) {
   un__free(e);
 }
 
+void un__engine_plan_with(un__engine *e, un__planner planner, void *data) {
+  e->planner = planner;
+  e->planner_data = data;
+}
+
 un__engine_stats un__engine_stats_of(un__engine *e) {
   pthread_mutex_lock(&e->lock);
   un__engine_stats s = e->stats;

@@ -3,6 +3,7 @@
 #define UN_ENGINE_ENGINE_H
 
 #include "device/device.h"
+#include "target/target.h"
 #include "rewrite/rewrite.h"
 
 typedef struct un__engine un__engine;      /* one per world: devices, caches, storage of buffers; thread-safe */
@@ -21,6 +22,11 @@ un_status un__engine_device(un__engine *e, const char *name, int *out_device, un
 const un__device *un__engine_device_at(un__engine *e, int device);
 /* The name of the i-th kind of device that this build has, from 0; NULL after the last. */
 const char *un__engine_device_kind(size_t i);
+
+/* Who optimises a kernel: the heuristics, unless a search or a test does it. Gives the optimised kernel; NULL on failure. To
+ * be set before anything is compiled, since kernels are kept by what they compute. */
+typedef const un_uop *(*un__planner)(void *data, un__graph *g, const un_uop *kernel, const un__target *t, uint32_t licences);
+void un__engine_plan_with(un__engine *e, un__planner planner, void *data);
 
 /* Storage behind BUFFER serials. Copied in, or borrowed until the node dies. */
 un_status un__engine_buffer_from(un__engine *e, int device, int64_t serial, const void *data, size_t size, bool borrow,

@@ -54,6 +54,8 @@ struct un__engine {
   un__intern kernels, plans;
   un__plan *oldest, *newest;
   size_t nplans;
+  un__planner planner;        /* NULL: the heuristics */
+  void *planner_data;
   un__intern storage;         /* BUFFER serial -> un__stored */
   un__engine_stats stats;
 };

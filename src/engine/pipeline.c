@@ -19,14 +19,18 @@ const un_uop *un__schedule(un__graph *ws, const un_uop *root, int64_t ninputs, c
   return un__rangeify(ws, root, ninputs, &opt, out_result_slots);
 }
 
+static bool lower_optimised(un__graph *ws, const un_uop *optimised, const un__target *t, uint32_t licences, un__lowered *out) {
+  out->optimised = optimised;
+  out->linear = optimised ? un__lower(ws, optimised, t, licences) : NULL;
+  return out->linear != NULL;
+}
+
 bool un__lower_kernel(un__graph *ws, const un_uop *body, const un__target *t, uint32_t licences, un__strbuf *why,
                       un__lowered *out) {
   un__opt_plan plan;
   *out = (un__lowered){.kernel = body};
   if (un__opt_heuristic(body, t, licences, &plan, why) != UN_OK) return false;
-  out->optimised = un__opt_apply(ws, body, &plan, t, licences);
-  out->linear = out->optimised ? un__lower(ws, out->optimised, t, licences) : NULL;
-  return out->linear != NULL;
+  return lower_optimised(ws, un__opt_apply(ws, body, &plan, t, licences), t, licences, out);
 }
 
 /* ---- what each kind of device takes ---- */
@@ -84,6 +88,13 @@ un__artifact un__artifact_of(const un_uop *linear, un__format format, const un__
   return a;
 }
 
+static bool lower_as_planned(un__engine *e, un__graph *ws, const un_uop *body, const un__target *t, uint32_t licences,
+                             un__lowered *out) {
+  if (!e->planner) return un__lower_kernel(ws, body, t, licences, NULL, out);
+  *out = (un__lowered){.kernel = body};
+  return lower_optimised(ws, e->planner(e->planner_data, ws, body, t, licences), t, licences, out);
+}
+
 un_status un__compile_kernel(un__engine *e, const un_uop *body, int device, uint32_t licences, un__kernel *out, un__err *err) {
   un__device *d = e->device[device];
   un__err local = {.log = err->log};
@@ -93,7 +104,7 @@ un_status un__compile_kernel(un__engine *e, const un_uop *body, int device, uint
   un__sb_init(&text);
   un__lowered stages;
   un__format format;
-  if (own && un__lower_kernel(ws, own, d->target, licences, NULL, &stages) &&
+  if (own && lower_as_planned(e, ws, own, d->target, licences, &stages) &&
       un__render(stages.linear, d, &format, &text, &local) == UN_OK) {
     un__artifact a = un__artifact_of(stages.linear, format, &text);
     out->nargs = a.nargs;

@@ -3,7 +3,7 @@
  * Where backends may differ in the last bits, what follows must not blow that up: operations that are discontinuous
  * or amplify (comparisons, conversions to integers, EXP, division, POW ...) take exact operands only, and the others keep a
  * bound. Values come out of small ranges, so bounds stay meaningful. */
-#include "program.h"
+#include "make.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,26 +22,15 @@ uint64_t rng_next(rng *r) {
 uint32_t rng_below(rng *r, uint32_t n) { return (uint32_t)(rng_next(r) >> 33) % n; }
 double rng_unit(rng *r) { return (double)(rng_next(r) >> 11) * 0x1p-53; }
 
-enum { MAX_NUMEL = 2048 };
-
-typedef struct maker {
-  program *p;
-  rng *r;
-  bool strict;
-  const un_uop *tensor[MAX_TENSORS];
-  fact fact_of[MAX_TENSORS];
-  uint32_t n;
-} maker;
-
 static const un_dtype dtypes[] = {UN_BOOL, UN_I8, UN_U8, UN_I16, UN_U16, UN_I32, UN_U32, UN_I64, UN_U64, UN_F16, UN_BF16, UN_F32, UN_F64,
                                   UN_F32, UN_F32, UN_I32};
 enum { DTYPES = sizeof dtypes / sizeof *dtypes };
 
-static double eps_of(un__dtype d) { return ldexp(1.0, -(int)un__dt_info(d)->mantissa - 1); }
-static int64_t numel(const un_uop *n) { return un__shape_known_numel(n->shape); }
-static int64_t dim(const un_uop *n, uint32_t i) { return un__known_size(n->shape->dim[i]); }
+double eps_of(un__dtype d) { return ldexp(1.0, -(int)un__dt_info(d)->mantissa - 1); }
+int64_t numel(const un_uop *n) { return un__shape_known_numel(n->shape); }
+int64_t dim(const un_uop *n, uint32_t i) { return un__known_size(n->shape->dim[i]); }
 
-static const un_uop *keep(maker *m, const un_uop *n, fact f) {
+const un_uop *keep(maker *m, const un_uop *n, fact f) {
   if (n && m->n < MAX_TENSORS) {
     m->tensor[m->n] = n;
     m->fact_of[m->n++] = f;
@@ -49,15 +38,15 @@ static const un_uop *keep(maker *m, const un_uop *n, fact f) {
   return n;
 }
 
-static fact exact_fact(un__dtype d, double scale) { return (fact){true, scale, un__dt_is_float(d) ? eps_of(d) : 0}; }
+fact exact_fact(un__dtype d, double scale) { return (fact){true, scale, un__dt_is_float(d) ? eps_of(d) : 0}; }
 /* The largest magnitude of input data, by dtype (see fill_input). */
-static double data_scale(un__dtype d) { return un__dt_is_float(d) ? 4.0 : 1.0; }
+double data_scale(un__dtype d) { return un__dt_is_float(d) ? 4.0 : 1.0; }
 
 /* ---- leaves ---- */
 
-static uint32_t random_shape(maker *m, int64_t *dims) {
+uint32_t random_shape(maker *m, int64_t *dims) {
   static const int64_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 33};
-  uint32_t rank = rng_below(m->r, 4);
+  uint32_t rank = rng_below(m->r, 24) ? rng_below(m->r, 4) : 5 + rng_below(m->r, 4);
   for (int64_t n = MAX_NUMEL, i = 0; i < rank; i++) {
     do dims[i] = sizes[rng_below(m->r, sizeof sizes / sizeof *sizes)];
     while (dims[i] > n);
@@ -76,7 +65,7 @@ static const un_uop *spread(maker *m, const un_uop *scalar, uint32_t rank, const
   return un__uop(g, UN__OP_EXPAND, 0, src, rank + 1, NULL, 0);
 }
 
-static const un_uop *make_buffer(maker *m, un__dtype d, uint32_t rank, const int64_t *dims) {
+const un_uop *make_buffer(maker *m, un__dtype d, uint32_t rank, const int64_t *dims) {
   const un_uop *src[UN__MAX_RANK];
   if (m->p->ninputs == MAX_INPUTS) return NULL;
   for (uint32_t i = 0; i < rank; i++) src[i] = un__idx(m->p->ws, dims[i]);
@@ -86,7 +75,7 @@ static const un_uop *make_buffer(maker *m, un__dtype d, uint32_t rank, const int
 }
 
 static const un_uop *make_leaf(maker *m) {
-  int64_t dims[4];
+  int64_t dims[UN__MAX_RANK];
   un__dtype d = UN__DT(dtypes[rng_below(m->r, DTYPES)]);
   uint32_t rank = random_shape(m, dims), kind = rng_below(m->r, 8);
   if (kind == 0) {
@@ -102,7 +91,7 @@ static const un_uop *make_leaf(maker *m) {
 
 /* ---- picking operands ---- */
 
-static uint32_t any(maker *m) { return rng_below(m->r, m->n); }
+uint32_t any(maker *m) { return rng_below(m->r, m->n); }
 
 static bool takes(const char *classes, un__dtype d) {
   static const char letter[] = {[UN__CLASS_BOOL] = 'b', [UN__CLASS_INT] = 'i', [UN__CLASS_UINT] = 'u', [UN__CLASS_FLOAT] = 'f'};
@@ -110,7 +99,7 @@ static bool takes(const char *classes, un__dtype d) {
 }
 
 /* A tensor whose dtype is in the classes; exact when that is asked. Falls back on a new input. */
-static uint32_t pick(maker *m, const char *classes, bool exact) {
+uint32_t pick(maker *m, const char *classes, bool exact) {
   for (int tries = 0; tries < 24; tries++) {
     uint32_t i = any(m);
     if (takes(classes, m->tensor[i]->dtype) && (m->fact_of[i].exact || !exact)) return i;
@@ -118,13 +107,13 @@ static uint32_t pick(maker *m, const char *classes, bool exact) {
   un__dtype d;
   do d = UN__DT(dtypes[rng_below(m->r, DTYPES)]);
   while (!takes(classes, d));
-  int64_t dims[4];
+  int64_t dims[UN__MAX_RANK];
   uint32_t rank = random_shape(m, dims);
   return make_buffer(m, d, rank, dims) ? m->n - 1 : UINT32_MAX;
 }
 
 /* A second operand like the first in dtype and shape: an existing tensor, one broadcast to it, a constant or an input. */
-static uint32_t pick_like(maker *m, const un_uop *like, un__dtype d, bool exact) {
+uint32_t pick_like(maker *m, const un_uop *like, un__dtype d, bool exact) {
   int64_t dims[UN__MAX_RANK];
   uint32_t rank = like->shape->rank;
   for (uint32_t i = 0; i < rank; i++) dims[i] = dim(like, i);
@@ -159,7 +148,8 @@ typedef enum treatment {
 
 static treatment treatment_of(un__op op) {
   switch (op) {
-  case UN__OP_EXP: case UN__OP_EXP2: case UN__OP_LOG: case UN__OP_LOG2: case UN__OP_SIN: case UN__OP_POW: return ROUGH;
+  case UN__OP_EXP: case UN__OP_EXP2: case UN__OP_LOG: case UN__OP_LOG2: case UN__OP_SIN: case UN__OP_COS: case UN__OP_POW:
+    return ROUGH;
   case UN__OP_NEG: return KEEPS;
   case UN__OP_MAX: case UN__OP_MIN: return CHOOSES;
   case UN__OP_ADD: case UN__OP_SUB: return ADDS;
@@ -170,7 +160,7 @@ static treatment treatment_of(un__op op) {
 
 /* exp and pow can be large: their scale is what they may reach from data of this size; beyond it the program is dull
  * but still right, because infinities compare as they are. */
-static double rough_scale(un__op op) { return op == UN__OP_SIN ? 1.0 : op == UN__OP_POW ? 1e4 : op == UN__OP_EXP || op == UN__OP_EXP2 ? 64.0 : 16.0; }
+static double rough_scale(un__op op) { return op == UN__OP_SIN || op == UN__OP_COS ? 1.0 : op == UN__OP_POW ? 1e4 : op == UN__OP_EXP || op == UN__OP_EXP2 ? 64.0 : 16.0; }
 
 static fact elementwise_fact(const maker *m, un__op op, un__dtype d, const fact *a, const fact *b) {
   double eps = fmax(fmax(a->eps, b ? b->eps : 0), un__dt_is_float(d) ? eps_of(d) : 0);
@@ -193,7 +183,7 @@ static const un_uop *make_elementwise(maker *m, un__op op) {
   bool exact = t == EXACT_ONLY || t == ROUGH;
   uint32_t a = op == UN__OP_THREEFRY ? UINT32_MAX : pick(m, info->operands, exact), b = a;
   if (op == UN__OP_THREEFRY) {
-    int64_t dims[4];
+    int64_t dims[UN__MAX_RANK];
     uint32_t rank = random_shape(m, dims);
     a = make_buffer(m, UN__DT(UN_U64), rank, dims) ? m->n - 1 : UINT32_MAX;
   }
@@ -375,7 +365,7 @@ static const un_uop *make_gather(maker *m, un__op op) {
     const un_uop *low = un__unary(g, UN__OP_NOT, un__binary(g, UN__OP_LT, index, zero)), *high = un__binary(g, UN__OP_LT, index, size);
     src[i + 1] = un__binary(g, UN__OP_VALID, index, un__binary(g, UN__OP_AND, low, high));
   }
-  if (m->tensor[first]->dtype == UN__DT(UN_U64)) return NULL;
+  if (un__dt_info(m->tensor[first]->dtype)->size == 8) return NULL;     /* needs clipping: see call_by_index */
   return keep(m, un__uop(g, op, x->dtype, src, rank + 1, NULL, 0), m->fact_of[a]);
 }
 
@@ -401,11 +391,10 @@ static make_fn maker_of(un__op op) {
 }
 
 static void make_step(maker *m) {
-  uint32_t kind = rng_below(m->r, 10);
-  if (kind == 0) {
-    make_leaf(m);
-    return;
-  }
+  uint32_t kind = rng_below(m->r, 14);
+  if (kind == 0) make_leaf(m);
+  if (kind >= 11) make_call(m);
+  if (kind == 0 || kind >= 11) return;
   un__op op;
   if (kind == 1) op = UN__OP_REDUCE_AXIS;
   else if (kind == 2) op = UN__OP_INDEX;
@@ -446,25 +435,43 @@ void count_ops(const un_uop *root, uint64_t *counts) {
 
 /* ---- data and comparison ---- */
 
-static un__value random_value(rng *r, un__dtype d) {
-  if (un__dt_is_float(d)) {
-    static const double special[] = {0.0, -0.0, 1.0, -1.0, 0.5, 2.0, INFINITY, -INFINITY, NAN};
-    if (rng_below(r, 64) == 0) return un__value_f(d, special[rng_below(r, sizeof special / sizeof *special)]);
-    return un__value_f(d, rng_unit(r) * 8 - 4);
-  }
+/* What the values of an input are like: its slot says it, so that a program read from a file has the same data. */
+typedef enum temper { TAME, WIDE, SPECIAL } temper;
+static temper temper_of(int64_t slot) { return slot % 5 == 3 ? WIDE : slot % 5 == 4 ? SPECIAL : TAME; }
+
+static un__value special_float(rng *r, un__dtype d) {
+  static const double special[] = {0.0, -0.0, 1.0, -1.0, 0.5, 2.0, INFINITY, -INFINITY, NAN, 0x1p31, -0x1p31, 0x1p63, 65504.0, 127.5,
+                                   -128.5, 0x1.fffffep127};
+  uint32_t i = rng_below(r, sizeof special / sizeof *special + 2);
+  if (i < sizeof special / sizeof *special) return un__value_f(d, special[i]);
+  uint64_t subnormal = 1 + (rng_next(r) & ((UINT64_C(1) << un__dt_info(d)->mantissa) - 1)) / 2;
+  return un__value_from_bits(d, subnormal | (uint64_t)(i & 1) << (8 * un__dt_info(d)->size - 1));
+}
+
+/* The ends of the dtype, and the values around 0 and its width. */
+static un__value special_int(rng *r, un__dtype d) {
+  int64_t width = 8 * (int64_t)un__dt_info(d)->size;
+  const int64_t special[] = {0, 1, -1, 2, INT64_MIN >> (64 - width), INT64_MAX >> (64 - width), width, width - 1, width + 1, -width, 3};
+  return un__value_i(d, special[rng_below(r, sizeof special / sizeof *special)]);
+}
+
+static un__value random_value(rng *r, un__dtype d, temper t) {
   if (un__dt_is_bool(d)) return un__value_i(d, rng_below(r, 2));
-  if (rng_below(r, 32) == 0) return un__value_i(d, (int64_t)rng_next(r));
-  return un__value_i(d, (int64_t)rng_below(r, 12) - 3);
+  bool is_float = un__dt_is_float(d);
+  if (t == SPECIAL || rng_below(r, 48) == 0) return is_float ? special_float(r, d) : special_int(r, d);
+  if (t == WIDE) return is_float ? un__value_from_bits(d, rng_next(r) >> (64 - 8 * un__dt_info(d)->size)) : un__value_i(d, (int64_t)rng_next(r));
+  return is_float ? un__value_f(d, rng_unit(r) * 8 - 4) : un__value_i(d, (int64_t)rng_below(r, 12) - 3);
 }
 
 bool fill_input(const un_uop *buffer, un__itensor *out) {
-  int64_t n = un__shape_known_numel(buffer->shape);
+  int64_t n = un__shape_known_numel(buffer->shape), slot = un__attr(buffer, 0);
   size_t size = un__dt_info(buffer->dtype)->size;
-  rng r = {(uint64_t)un__attr(buffer, 0) * 7919 + buffer->dtype};
+  rng r = {(uint64_t)slot * 7919 + buffer->dtype + (uint64_t)n * 104729};
   *out = (un__itensor){.dtype = buffer->dtype, .rank = buffer->shape->rank, .data = un__alloc((size_t)n * size)};
   if (!out->data) return false;
   for (uint32_t i = 0; i < out->rank; i++) out->dim[i] = un__known_size(buffer->shape->dim[i]);
-  for (int64_t i = 0; i < n; i++) un__value_store(random_value(&r, buffer->dtype), (char *)out->data + (size_t)i * size);
+  for (int64_t i = 0; i < n; i++)
+    un__value_store(random_value(&r, buffer->dtype, temper_of(slot)), (char *)out->data + (size_t)i * size);
   return true;
 }
 

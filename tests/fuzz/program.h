@@ -10,7 +10,7 @@ uint64_t rng_next(rng *r);
 uint32_t rng_below(rng *r, uint32_t n);      /* in [0, n); n > 0 */
 double rng_unit(rng *r);                     /* in [0, 1) */
 
-enum { MAX_TENSORS = 96, MAX_INPUTS = 12, MAX_RESULTS = 4 };
+enum { MAX_TENSORS = 96, MAX_INPUTS = 15, MAX_RESULTS = 4 };
 
 /* What is known of a tensor of the program, for comparison: backends may differ by tolerance * scale * eps where the
  * value went through operations that are not exact (reductions of floats, sums that may be fused, EXP and its kin). */

@@ -321,6 +321,10 @@ Test(tensor_values, powers_of_integers_are_exact) {
   EXPECT(&k, un__tensor_pow(k.g, a, e), UN_I32, D(6), 243, -27, INT32_MIN, -2147479015, 16777217, -1);
   const un_uop *base = IN(&k, UN_I8, D(5), 1, -1, -1, 2, 0), *below = IN(&k, UN_I8, D(5), -3, -3, -4, -1, -1);
   EXPECT(&k, un__tensor_pow(k.g, base, below), UN_I8, D(5), 1, -1, 1, 0, 0);
+}
+
+Test(tensor_values, powers_of_mixed_and_known_exponents) {
+  const un_uop *a = IN(&k, UN_I32, D(6), 3, -3, 2, 46341, 16777217, -1);
   EXPECT(&k, un__tensor_pow(k.g, IN(&k, UN_I8, D(3), 0, 5, -2), IN(&k, UN_U8, D(3), 0, 255, 7)), UN_I16, D(3), 1, 6349, -128);
   EXPECT(&k, un__tensor_pow(k.g, a, un__tensor_scalar_like(k.g, a, 2)), UN_I32, D(6), 9, 9, 4, -2147479015, 33554433, 1);
   EXPECT(&k, un__tensor_pow(k.g, a, un__tensor_scalar_like(k.g, a, 0)), UN_I32, D(6), 1, 1, 1, 1, 1, 1);

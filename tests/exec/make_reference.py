@@ -245,22 +245,27 @@ def f_log2(x):
     return Fraction(e - 1) if m == 0.5 else Fraction(with_prec(PREC, lambda: dec(x).ln() / LN2))
 
 
-def f_sin(x):
-    if not math.isfinite(x):
-        return math.nan
-    if x == 0:
-        return x
+def alternating(x, first):
+    """x^first/first! - x^(first + 2)/(first + 2)! + ..., with x less the multiples of 2 pi."""
     with decimal.localcontext() as ctx:
         ctx.prec = 760
         r = dec(x) % (2 * PI)
         ctx.prec = 400
-        total = term = +r
-        k = 1
+        total = term = +r if first else decimal.Decimal(1)
+        k = first
         while term and abs(term) > dec(10) ** -390 * abs(r):
             term = -term * r * r / ((k + 1) * (k + 2))
             k += 2
             total += term
         return Fraction(total)
+
+
+def f_sin(x):
+    return math.nan if not math.isfinite(x) else x if x == 0 else alternating(x, 1)
+
+
+def f_cos(x):
+    return math.nan if not math.isfinite(x) else 1.0 if x == 0 else alternating(x, 0)
 
 
 def f_pow(a, b):
@@ -318,7 +323,7 @@ def threefry(counter, key):
 
 
 UNARY = {"float": {"neg": lambda a: -a, "recip": lambda a: f_div(1.0, a), "sqrt": f_sqrt, "exp": f_exp, "exp2": f_exp2,
-                   "log": f_log, "log2": f_log2, "sin": f_sin, "trunc": f_trunc, "floor": f_floor},
+                   "log": f_log, "log2": f_log2, "sin": f_sin, "cos": f_cos, "trunc": f_trunc, "floor": f_floor},
          "int": {"neg": lambda a: -a, "not": lambda a: ~a},
          "bool": {"not": lambda a: 1 - a}}
 BITS = {"and": lambda a, b: a & b, "or": lambda a, b: a | b, "xor": lambda a, b: a ^ b}

@@ -135,7 +135,8 @@ class Files(kit.Case):
             self.fails(command, "both.un", says="both.un:9:1: more than 1 graphs")
 
     def test_full_disk(self):
-        for args in [["opt", "double.un"], ["show", "--device=null", "double.un"], ["opt", "--list"], ["devices"]]:
+        for args in [["opt", "double.un"], ["show", "--device=null", "double.un"], ["opt", "--list"], ["devices"], ["--help"],
+                     ["--version"], ["show", "--help"], ["help", "run"]]:
             with open("/dev/full", "wb") as full:
                 code, _, err = self.call(*args, stdout=full)
             self.assertEqual(code, 1, args)

@@ -43,11 +43,16 @@ un_status tool_verify(const un_uop *root, un__stage stage, un__err *err) {
   return status;
 }
 
-int tool_print(const un__strbuf *text) {
+int tool_flush(void) {
   un__err err = {0};
-  errno = 0;
-  if (text->failed) return tool_fail(&(un__err){.status = UN_ERR_NOMEM});
-  if (fwrite(un__sb_str(text), 1, text->n, stdout) == text->n && fflush(stdout) == 0) return EXIT_OK;
+  if (!ferror(stdout)) errno = 0;       /* else it says what failed then */
+  if (fflush(stdout) == 0 && !ferror(stdout)) return EXIT_OK;
   un__fail(&err, UN_ERR_IO, "standard output: %s", errno ? strerror(errno) : "cannot be written");
   return tool_fail(&err);
+}
+
+int tool_print(const un__strbuf *text) {
+  if (text->failed) return tool_fail(&(un__err){.status = UN_ERR_NOMEM});
+  fwrite(un__sb_str(text), 1, text->n, stdout);
+  return tool_flush();
 }

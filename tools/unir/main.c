@@ -31,7 +31,7 @@ static int help_command(const tool_command *c) {
   printf("usage: unir %s%s%s\n\n%s\n", c->name, *c->usage ? " " : "", c->usage, c->about);
   for (size_t i = 0; i < c->noptions; i++) help_option(&c->options[i]);
   printf("  %-20s %s\n", "-h, --help", "this text");
-  return EXIT_OK;
+  return tool_flush();
 }
 
 /* ---- options ---- */
@@ -121,9 +121,9 @@ int main(int argc, char **argv) {
   const char *first = argc > 1 ? argv[1] : "";
   if (argc < 2) return help(stderr), EXIT_USAGE;
   if (strcmp(first, "--version") == 0)
-    return printf("unir %d.%d.%d\n", UN_VERSION_MAJOR, UN_VERSION_MINOR, UN_VERSION_PATCH), EXIT_OK;
+    return printf("unir %d.%d.%d\n", UN_VERSION_MAJOR, UN_VERSION_MINOR, UN_VERSION_PATCH), tool_flush();
   bool wants_help = strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || strcmp(first, "help") == 0;
-  if (wants_help && argc == 2) return help(stdout), EXIT_OK;
+  if (wants_help && argc == 2) return help(stdout), tool_flush();
   const tool_command *c = find(wants_help ? argv[2] : first);
   if (!c) return no_command(wants_help ? argv[2] : first);
   return wants_help ? help_command(c) : c->run(argc - 1, argv + 1);

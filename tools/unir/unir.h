@@ -54,6 +54,8 @@ un_status tool_read_graphs(un__graph *ws, const char *path, un__parsed_graph *ou
 un_status tool_read_graph(un__graph *ws, const char *path, un__parsed_graph *out, un__err *err);
 /* Faults are shown in the graph, on standard error. */
 un_status tool_verify(const un_uop *root, un__stage stage, un__err *err);
+/* Whether what was written to standard output has got there: an exit code. */
+int tool_flush(void);
 /* All of it on standard output: an exit code. */
 int tool_print(const un__strbuf *text);
 

@@ -27,7 +27,15 @@ void peer_matmul(float *c, const float *a, const float *b, int n);
 void peer_chain(float *y, const float *x, size_t n);
 float peer_sum(const float *x, size_t n);
 void peer_softmax(float *y, const float *x, size_t rows, size_t columns);
-/* OpenBLAS's sgemm when libopenblas is installed; false when it is not. */
-bool peer_openblas(float *c, const float *a, const float *b, int n);
+void peer_matmul_nt(float *c, const float *a, const float *b, int n);
+void peer_matmul_tn(float *c, const float *a, const float *b, int n);
+void peer_gemv(float *y, const float *a, const float *x, size_t rows, size_t columns);
+void peer_row_sum(float *y, const float *x, size_t rows, size_t columns);
+void peer_column_sum(float *y, const float *x, size_t rows, size_t columns);
+void peer_layer_norm(float *y, const float *x, size_t rows, size_t columns);
+void peer_transpose(float *y, const float *x, size_t rows, size_t columns);
+/* OpenBLAS's sgemm when libopenblas is installed, c(n, m) = a(n, n) b(n, m), either operand stored transposed; false when
+ * it is not. */
+bool peer_openblas(float *c, const float *a, const float *b, int n, int m, bool turn_a, bool turn_b);
 
 #endif

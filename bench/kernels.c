@@ -73,8 +73,25 @@ static un_tensor *make_softmax(contest *c) { return un_softmax(c->in[0], 1); }
 static void plain_softmax(contest *c) { peer_softmax(peer_out, c->x, c->rows, c->columns); }
 static un_tensor *make_matmul(contest *c) { return un_matmul(c->in[0], c->in[1]); }
 static void plain_matmul(contest *c) { peer_matmul(peer_out, c->x, c->z, (int)c->rows); }
-static void blas_matmul(contest *c) { peer_openblas(peer_out, c->x, c->z, (int)c->rows); }
-
+static void blas_matmul(contest *c) { peer_openblas(peer_out, c->x, c->z, (int)c->rows, (int)c->rows, false, false); }
+static un_tensor *make_matmul_nt(contest *c) { return un_matmul(c->in[0], un_transpose(c->in[1], 0, 1)); }
+static void plain_matmul_nt(contest *c) { peer_matmul_nt(peer_out, c->x, c->z, (int)c->rows); }
+static void blas_matmul_nt(contest *c) { peer_openblas(peer_out, c->x, c->z, (int)c->rows, (int)c->rows, false, true); }
+static un_tensor *make_matmul_tn(contest *c) { return un_matmul(un_transpose(c->in[0], 0, 1), c->in[1]); }
+static void plain_matmul_tn(contest *c) { peer_matmul_tn(peer_out, c->x, c->z, (int)c->rows); }
+static void blas_matmul_tn(contest *c) { peer_openblas(peer_out, c->x, c->z, (int)c->rows, (int)c->rows, true, false); }
+/* The first column of the other matrix, as a vector of its own. */
+static un_tensor *make_gemv(contest *c) { return un_matmul(c->in[0], un_reshape(un_slice(c->in[1], 0, 0, 1, 1), un_shape(2, (int)c->columns, 1))); }
+static void plain_gemv(contest *c) { peer_gemv(peer_out, c->x, c->z, c->rows, c->columns); }
+static void blas_gemv(contest *c) { peer_openblas(peer_out, c->x, c->z, (int)c->rows, 1, false, false); }
+static un_tensor *make_row_sum(contest *c) { return un_sum(c->in[0], un_list(1), false); }
+static void plain_row_sum(contest *c) { peer_row_sum(peer_out, c->x, c->rows, c->columns); }
+static un_tensor *make_column_sum(contest *c) { return un_sum(c->in[0], un_list(0), false); }
+static void plain_column_sum(contest *c) { peer_column_sum(peer_out, c->x, c->rows, c->columns); }
+static un_tensor *make_layer_norm(contest *c) { return un_layer_norm(c->in[0], un_list(1), 1e-5); }
+static void plain_layer_norm(contest *c) { peer_layer_norm(peer_out, c->x, c->rows, c->columns); }
+static un_tensor *make_transpose(contest *c) { return un_contiguous(un_transpose(c->in[0], 0, 1)); }
+static void plain_transpose(contest *c) { peer_transpose(peer_out, c->x, c->rows, c->columns); }
 static bool open_contest(contest *c, size_t rows, size_t columns) {
   memset(c, 0, sizeof *c);
   c->rows = rows;
@@ -100,19 +117,33 @@ static void close_contest(contest *c) {
   free(peer_out);
 }
 
+static bool has_blas(void) {
+  float a = 1, b = 1, out;
+  return peer_openblas(&out, &a, &b, 1, 1, false, false);
+}
+
 void bench_kernels(void) {
   contest c;
   if (open_contest(&c, 4096, 4096)) {
     compare("elementwise chain, 16 M f32", &c, make_chain, plain_chain, NULL);
     compare("softmax over rows, 4096x4096 f32", &c, make_softmax, plain_softmax, NULL);
+    compare("layer norm over rows, 4096x4096 f32", &c, make_layer_norm, plain_layer_norm, NULL);
+    compare("transpose, 4096x4096 f32", &c, make_transpose, plain_transpose, NULL);
+    c.out_bytes = 4096 * sizeof(float);
+    compare("sums of rows, 4096x4096 f32", &c, make_row_sum, plain_row_sum, NULL);
+    compare("sums of columns, 4096x4096 f32", &c, make_column_sum, plain_column_sum, NULL);
+    compare("matrix by vector, 4096x4096 f32", &c, make_gemv, plain_gemv, has_blas() ? blas_gemv : NULL);
     c.out_bytes = sizeof(float);
     compare("sum, 16 M f32", &c, make_sum, plain_sum, NULL);
   }
   close_contest(&c);
   if (open_contest(&c, 1024, 1024)) {
-    bool blas = peer_openblas(peer_out, c.x, c.z, 1024);
-    compare("matmul 1024^3 f32", &c, make_matmul, plain_matmul, blas ? blas_matmul : NULL);
-    if (!blas) printf("%-48s (libopenblas is not installed: no row)\n", "");
+    compare("matmul 1024^3 f32", &c, make_matmul, plain_matmul, has_blas() ? blas_matmul : NULL);
+    compare("matmul 1024^3 f32, right one transposed", &c, make_matmul_nt, plain_matmul_nt, has_blas() ? blas_matmul_nt : NULL);
+    compare("matmul 1024^3 f32, left one transposed", &c, make_matmul_tn, plain_matmul_tn, has_blas() ? blas_matmul_tn : NULL);
+    if (!has_blas()) printf("%-48s (libopenblas is not installed: no row)\n", "");
   }
+  close_contest(&c);
+  if (open_contest(&c, 64, 64)) compare("matmul 64^3 f32", &c, make_matmul, plain_matmul, has_blas() ? blas_matmul : NULL);
   close_contest(&c);
 }

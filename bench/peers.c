@@ -38,7 +38,57 @@ void peer_softmax(float *y, const float *x, size_t rows, size_t columns) {
 typedef void (*sgemm_fn)(int order, int ta, int tb, int m, int n, int k, float alpha, const float *a, int lda, const float *b, int ldb,
                          float beta, float *c, int ldc);
 
-bool peer_openblas(float *c, const float *a, const float *b, int n) {
+void peer_matmul_nt(float *c, const float *a, const float *b, int n) {
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) {
+      float s = 0;
+      for (int k = 0; k < n; k++) s += a[i * n + k] * b[j * n + k];
+      c[i * n + j] = s;
+    }
+}
+
+void peer_matmul_tn(float *c, const float *a, const float *b, int n) {
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < n; j++) c[i * n + j] = 0;
+    for (int k = 0; k < n; k++)
+      for (int j = 0; j < n; j++) c[i * n + j] += a[k * n + i] * b[k * n + j];
+  }
+}
+
+void peer_gemv(float *y, const float *a, const float *x, size_t rows, size_t columns) {
+  for (size_t r = 0; r < rows; r++) {
+    float s = 0;
+    for (size_t i = 0; i < columns; i++) s += a[r * columns + i] * x[i];
+    y[r] = s;
+  }
+}
+
+void peer_row_sum(float *y, const float *x, size_t rows, size_t columns) {
+  for (size_t r = 0; r < rows; r++) y[r] = peer_sum(x + r * columns, columns);
+}
+
+void peer_column_sum(float *y, const float *x, size_t rows, size_t columns) {
+  for (size_t i = 0; i < columns; i++) y[i] = 0;
+  for (size_t r = 0; r < rows; r++)
+    for (size_t i = 0; i < columns; i++) y[i] += x[r * columns + i];
+}
+
+void peer_layer_norm(float *y, const float *x, size_t rows, size_t columns) {
+  for (size_t r = 0; r < rows; r++) {
+    const float *p = x + r * columns;
+    float *q = y + r * columns, mean = peer_sum(p, columns) / (float)columns, s = 0;
+    for (size_t i = 0; i < columns; i++) s += (p[i] - mean) * (p[i] - mean);
+    float scale = 1 / sqrtf(s / (float)columns + 1e-5f);
+    for (size_t i = 0; i < columns; i++) q[i] = (p[i] - mean) * scale;
+  }
+}
+
+void peer_transpose(float *y, const float *x, size_t rows, size_t columns) {
+  for (size_t i = 0; i < columns; i++)
+    for (size_t r = 0; r < rows; r++) y[i * rows + r] = x[r * columns + i];
+}
+
+bool peer_openblas(float *c, const float *a, const float *b, int n, int m, bool turn_a, bool turn_b) {
   static sgemm_fn sgemm;
   static bool tried;
   if (!tried) {
@@ -48,7 +98,7 @@ bool peer_openblas(float *c, const float *a, const float *b, int n) {
     *(void **)&sgemm = symbol;
   }
   if (!sgemm) return false;
-  enum { ROW_MAJOR = 101, NO_TRANSPOSE = 111 };
-  sgemm(ROW_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, n, n, n, 1, a, n, b, n, 0, c, n);
+  enum { ROW_MAJOR = 101, AS_STORED = 111, TURNED = 112 };
+  sgemm(ROW_MAJOR, turn_a ? TURNED : AS_STORED, turn_b ? TURNED : AS_STORED, n, m, n, 1, a, n, b, turn_b ? n : m, 0, c, m);
   return true;
 }

@@ -28,8 +28,14 @@ static inline void kit_init(kit *k) {
   cr_assert(k->g);
 }
 
-static inline void kit_finish(kit *k) {
+/* Later inputs get the slots from 0 again; what was built from the old ones is not evaluated any more. */
+static inline void kit_drop_inputs(kit *k) {
   for (uint32_t i = 0; i < k->nin; i++) un__free(k->in[i].data);
+  k->nin = 0;
+}
+
+static inline void kit_finish(kit *k) {
+  kit_drop_inputs(k);
   un__workspace_destroy(k->g);
 }
 
@@ -39,6 +45,7 @@ static inline void kit_finish(kit *k) {
 
 /* A BUFFER with these values. */
 static inline const un_uop *kit_input(kit *k, un_dtype dtype, const un_dims *shape, const double *values) {
+  cr_assert_lt(k->nin, KIT_INPUTS);
   un__itensor *t = &k->in[k->nin];
   *t = (un__itensor){.dtype = UN__DT(dtype), .rank = (uint32_t)shape->rank};
   const un_uop *dim[UN_MAX_RANK];

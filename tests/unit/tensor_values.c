@@ -125,6 +125,7 @@ static void sweep(const char *name, const un_uop *(*f)(un__graph *, const un_uop
       if (err > worst) worst = err, at = x[i];
     }
     cr_expect(worst <= (pass ? ulps64 : ulps32), "%s %s: %.2f ulp at %.9g", name, un_dtype_name(d), worst, at);
+    kit_drop_inputs(&k);
   }
 }
 
@@ -135,13 +136,10 @@ static double ref_rsqrt(double x) { return 1 / sqrt(x); }
 Test(tensor_values, accuracy_of_composed_functions) {
   sweep("cos", un__tensor_cos, cos, -20, 20, 8, 8);
   sweep("cos", un__tensor_cos, cos, 1.5, 1.6, 8, 8);
-  k.nin = 0;
   sweep("tan", un__tensor_tan, tan, -20, 20, 10, 10);
   sweep("tanh", un__tensor_tanh, tanh, -9, 9, 4, 4);
-  k.nin = 0;
   sweep("erf", un__tensor_erf, erf, -4, 4, 6, 6);
   sweep("sigmoid", un__tensor_sigmoid, ref_sigmoid, -20, 20, 4, 4);
-  k.nin = 0;
   sweep("silu", un__tensor_silu, ref_silu, -20, 20, 4, 4);
   sweep("rsqrt", un__tensor_rsqrt, ref_rsqrt, 0.01, 50, 2, 2);
 }

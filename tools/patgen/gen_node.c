@@ -6,10 +6,11 @@
 
 static const char *temp(un__gen *g) { return un__pat_fmt(g->p, "t%d", ++g->temps); }
 
-static const char *put(un__gen *g, const char *expr, bool may_fail) {
+/* Building may always fail, at least for want of memory: later statements look into the node. */
+static const char *put(un__gen *g, const char *expr) {
   const char *t = temp(g);
   un__gen_line(g, "const un_uop *%s = %s;", t, expr);
-  if (may_fail) un__gen_line(g, "if (!%s) %s", t, g->fail);
+  un__gen_line(g, "if (!%s) %s", t, g->fail);
   return t;
 }
 
@@ -57,7 +58,6 @@ static bool waits(un__gen *g, const un__ex *e) {
 /* A node has been built whose class has no dtype yet: constants to come may take it from there. */
 static void learn(un__gen *g, const un__ex *e, const char *name) {
   if (g->indent != 1 || e->tv < 0 || un__infer_whole_dtype(g->in, e->tv)) return;
-  un__gen_line(g, "if (!%s) %s", name, g->fail);
   un__infer_learn(g->in, e->tv, un__pat_fmt(g->p, "%s->dtype", name));
 }
 
@@ -171,8 +171,7 @@ static const char *op_node(un__gen *g, const un__ex *e) {
   attributes(g, e, row, &attrs, &nattr);
   const char *dt = "0", *count = op == UN__POP_GEP ? nattr : n;
   if (row->dtype == UN__PDR_GIVEN) dt = given_dtype(g, e, op, first, count);
-  return put(g, un__pat_fmt(g->p, "un__uop(rw->g, UN__OP_%s, %s, %s, %s, %s, %s)", row->name, dt, at, n, attrs, nattr),
-             false);
+  return put(g, un__pat_fmt(g->p, "un__uop(rw->g, UN__OP_%s, %s, %s, %s, %s, %s)", row->name, dt, at, n, attrs, nattr));
 }
 
 static const char *eval_node(un__gen *g, const un__ex *e) {
@@ -181,21 +180,17 @@ static const char *eval_node(un__gen *g, const un__ex *e) {
   if (op <= 0) return "NULL";
   sources(g, &e->args, 0, &at, &n, &first);
   if (un__optab[op].dtype == UN__PDR_GIVEN && !dt) dt = known_dtype(g, e);
-  return put(g,
-             un__pat_fmt(g->p, "un__m_eval(rw->g, UN__OP_%s, %s, (un__span){%s, %s})", un__optab[op].name,
-                         dt ? dt : "0", at, n),
-             true);
+  return put(g, un__pat_fmt(g->p, "un__m_eval(rw->g, UN__OP_%s, %s, (un__span){%s, %s})", un__optab[op].name,
+                            dt ? dt : "0", at, n));
 }
 
 static const char *sem_node(un__gen *g, const un__ex *e) {
-  if (e->sem == UN__SEM_INVALID) return put(g, "un__uop(rw->g, UN__OP_INVALID, 0, NULL, 0, NULL, 0)", false);
+  if (e->sem == UN__SEM_INVALID) return put(g, "un__uop(rw->g, UN__OP_INVALID, 0, NULL, 0, NULL, 0)");
   const char *dt = known_dtype(g, e);
   if (e->sem == UN__SEM_IDENT)
-    return put(g, un__pat_fmt(g->p, "un__m_identity(rw->g, %s, %s)", dt, un__gen_as(g, e->args.at[0], UN__K_OP)), true);
-  return put(
-      g,
-      un__pat_fmt(g->p, "un__m_make(rw->g, %s, UN__M_%s%s)", dt, un__sem_id[e->sem], e->sem == UN__SEM_INF ? "_" : ""),
-      true);
+    return put(g, un__pat_fmt(g->p, "un__m_identity(rw->g, %s, %s)", dt, un__gen_as(g, e->args.at[0], UN__K_OP)));
+  return put(g, un__pat_fmt(g->p, "un__m_make(rw->g, %s, UN__M_%s%s)", dt, un__sem_id[e->sem],
+                            e->sem == UN__SEM_INF ? "_" : ""));
 }
 
 /* A double as C text that is exact: a hexadecimal literal without %a, whose digits the C library may choose. */
@@ -211,8 +206,8 @@ static const char *real(un__gen *g, double v) {
 static const char *const_node(un__gen *g, const un__ex *e, const un__ex *value) {
   const char *dt = known_dtype(g, e);
   if (value->kind == UN__EX_FLOAT)
-    return put(g, un__pat_fmt(g->p, "un__const_f(rw->g, %s, %s)", dt, real(g, value->fnum)), false);
-  return put(g, un__pat_fmt(g->p, "un__m_const(rw->g, %s, %s, ok)", dt, un__gen_int(g, value)), true);
+    return put(g, un__pat_fmt(g->p, "un__const_f(rw->g, %s, %s)", dt, real(g, value->fnum)));
+  return put(g, un__pat_fmt(g->p, "un__m_const(rw->g, %s, %s, ok)", dt, un__gen_int(g, value)));
 }
 
 static const char *unary_node(un__gen *g, const un__ex *e) {
@@ -224,15 +219,11 @@ static const char *unary_node(un__gen *g, const un__ex *e) {
       minus.fnum = -a->fnum;
       return const_node(g, &minus, &minus);
     }
-    return put(g,
-               un__pat_fmt(g->p, "un__m_const(rw->g, %s, -(un__i128)%lluU, ok)", known_dtype(g, a),
-                           (unsigned long long)a->num),
-               true);
+    return put(g, un__pat_fmt(g->p, "un__m_const(rw->g, %s, -(un__i128)%lluU, ok)", known_dtype(g, a),
+                              (unsigned long long)a->num));
   }
-  return put(
-      g,
-      un__pat_fmt(g->p, "un__unary(rw->g, UN__OP_%s, %s)", e->tok == UN__T_MINUS ? "NEG" : "NOT", un__gen_node(g, a)),
-      false);
+  return put(g, un__pat_fmt(g->p, "un__unary(rw->g, UN__OP_%s, %s)", e->tok == UN__T_MINUS ? "NEG" : "NOT",
+                            un__gen_node(g, a)));
 }
 
 static const char *binary_node(un__gen *g, const un__ex *e) {
@@ -240,17 +231,15 @@ static const char *binary_node(un__gen *g, const un__ex *e) {
   operands(g, &e->args, 0, x);
   const char *a = x[0], *b = x[1];
   bool swap = e->tok == UN__T_GT;
-  return put(g,
-             un__pat_fmt(g->p, "un__binary(rw->g, UN__OP_%s, %s, %s)", un__optab[un__infer_binary_op(e->tok)].name,
-                         swap ? b : a, swap ? a : b),
-             false);
+  return put(g, un__pat_fmt(g->p, "un__binary(rw->g, UN__OP_%s, %s, %s)", un__optab[un__infer_binary_op(e->tok)].name,
+                            swap ? b : a, swap ? a : b));
 }
 
 static const char *cond_node(un__gen *g, const un__ex *e) {
   if (un__infer_kind(g->in, e->args.at[0]) != UN__K_INT) {
     const char *x[3] = {0};
     operands(g, &e->args, 0, x);
-    return put(g, un__pat_fmt(g->p, "un__ternary(rw->g, UN__OP_WHERE, %s, %s, %s)", x[0], x[1], x[2]), false);
+    return put(g, un__pat_fmt(g->p, "un__ternary(rw->g, UN__OP_WHERE, %s, %s, %s)", x[0], x[1], x[2]));
   }
   const char *c = un__gen_int(g, e->args.at[0]), *k = un__pat_fmt(g->p, "c%d", ++g->temps), *t = temp(g);
   un__gen_line(g, "bool %s = %s;", k, c);
@@ -271,17 +260,17 @@ static const char *call_node(un__gen *g, const un__ex *e) {
   const char *at, *n, *first, *s;
   if (d) {
     s = un__gen_args(g, d, e);
-    if (d->is_extern) return put(g, un__pat_fmt(g->p, "un__fn_%s(rw%s)", d->name, s), true);
-    return put(g, un__pat_fmt(g->p, "f_%s(rw, ok%s)", d->name, s), true);
+    if (d->is_extern) return put(g, un__pat_fmt(g->p, "un__fn_%s(rw%s)", d->name, s));
+    return put(g, un__pat_fmt(g->p, "f_%s(rw, ok%s)", d->name, s));
   }
   const char *x = un__gen_node(g, e->args.at[0]);
   if (!strcmp(e->name, "with_src")) {
     sources(g, &e->args, 1, &at, &n, &first);
-    return put(g, un__pat_fmt(g->p, "un__m_with_src(rw, %s, (un__span){%s, %s})", x, at, n), true);
+    return put(g, un__pat_fmt(g->p, "un__m_with_src(rw, %s, (un__span){%s, %s})", x, at, n));
   }
   if (!strcmp(e->name, "with_dtype"))
-    return put(g, un__pat_fmt(g->p, "un__with_dtype(rw->g, %s, %s)", x, un__gen_dtype(g, e->args.at[1])), true);
-  return put(g, un__pat_fmt(g->p, "un__m_src(%s, un__m_word(ok, %s))", x, un__gen_int(g, e->args.at[1])), true);
+    return put(g, un__pat_fmt(g->p, "un__with_dtype(rw->g, %s, %s)", x, un__gen_dtype(g, e->args.at[1])));
+  return put(g, un__pat_fmt(g->p, "un__m_src(%s, un__m_word(ok, %s))", x, un__gen_int(g, e->args.at[1])));
 }
 
 const char *un__gen_node(un__gen *g, const un__ex *e) {

@@ -21,10 +21,16 @@ void un__free(void *p);                         /* NULL is allowed */
 char *un__strdup(const char *s);
 
 #ifdef UN_TORTURE
-/* Lets `n` more allocations succeed, then fails every one until called again; UINT64_MAX: never fail. */
-void un__torture_arm(uint64_t n);
-/* How many allocations were asked for since the last arming. */
+/* Lets `n` more allocations succeed, then fails the next one (once) or every one until called again; UINT64_MAX: never
+ * fail. What arenas and slabs hand out counts like any other allocation. */
+void un__torture_arm(uint64_t n, bool once);
+/* How many allocations were asked for since the last arming; how many are not freed yet. */
 uint64_t un__torture_count(void);
+int64_t un__torture_live(void);
+/* Asked by whoever hands out memory, once each time. */
+bool un__may_allocate(void);
+#else
+static inline bool un__may_allocate(void) { return true; }
 #endif
 
 typedef struct un__arena_block un__arena_block;
@@ -32,6 +38,7 @@ typedef struct un__arena {
   un__arena_block *blocks;   /* newest first */
   char *at, *end;            /* free part of the newest block */
   size_t used;               /* bytes handed out, for statistics */
+  bool failed;               /* it could not give what was asked for, once */
 } un__arena;
 
 void un__arena_init(un__arena *a);

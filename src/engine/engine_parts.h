@@ -72,6 +72,8 @@ void un__count_bytes(un__engine *e, size_t plus, size_t minus);
 
 /* ---- pipeline.c ---- */
 
+/* Chooses a plan and applies it; NULL on failure (see the workspace's error). */
+const un_uop *un__optimise(un__graph *ws, const un_uop *body, const un__target *t, uint32_t licences, un__strbuf *why);
 /* The stages of one kernel, each from the one before; NULL on failure (see the workspace's error). */
 typedef struct un__lowered { const un_uop *kernel, *optimised, *linear; } un__lowered;
 bool un__lower_kernel(un__graph *ws, const un_uop *body, const un__target *t, uint32_t licences, un__strbuf *why,

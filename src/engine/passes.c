@@ -4,13 +4,13 @@
 
 #include "codegen/codegen.h"
 #include "engine_parts.h"
-#include "opt/opt.h"
 #include "uop/text.h"
 
+/* One more than the largest slot; -1 when memory is short. */
 static int64_t count_inputs(const un_uop *root) {
   size_t n;
   const un_uop **order = un__toposort(root, &n);
-  int64_t inputs = 0;
+  int64_t inputs = order ? 0 : -1;
   for (size_t i = 0; order && i < n; i++)
     if (un__is(order[i], UN__OP_BUFFER) && un__attr(order[i], 0) >= inputs) inputs = un__attr(order[i], 0) + 1;
   un__free(order);
@@ -19,11 +19,9 @@ static int64_t count_inputs(const un_uop *root) {
 
 static const un_uop *run_schedule(un__graph *ws, const un_uop *root, const un__pass_env *env) {
   int64_t *slots = un__calloc(root->nsrc ? root->nsrc : 1, sizeof *slots);
-  if (!slots) {
-    un__fail(un__graph_err(ws), UN_ERR_NOMEM, "no memory for a schedule");
-    return NULL;
-  }
-  const un_uop *schedule = un__schedule(ws, root, count_inputs(root), env->target, env->licences, slots);
+  int64_t inputs = slots ? count_inputs(root) : -1;
+  const un_uop *schedule = inputs < 0 ? NULL : un__schedule(ws, root, inputs, env->target, env->licences, slots);
+  if (inputs < 0) un__fail(un__graph_err(ws), UN_ERR_NOMEM, "no memory for a schedule");
   un__free(slots);
   return schedule;
 }
@@ -38,9 +36,7 @@ static const un_uop *run_rangeify(un__graph *ws, const un_uop *root, const un__p
 }
 
 static const un_uop *run_opt(un__graph *ws, const un_uop *root, const un__pass_env *env) {
-  un__opt_plan plan;
-  if (un__opt_heuristic(root, env->target, env->licences, &plan, env->why) != UN_OK) return NULL;
-  return un__opt_apply(ws, root, &plan, env->target, env->licences);
+  return un__optimise(ws, root, env->target, env->licences, env->why);
 }
 
 static const un_uop *run_lower(un__graph *ws, const un_uop *root, const un__pass_env *env) {

@@ -19,6 +19,14 @@ const un_uop *un__schedule(un__graph *ws, const un_uop *root, int64_t ninputs, c
   return un__rangeify(ws, root, ninputs, &opt, out_result_slots);
 }
 
+const un_uop *un__optimise(un__graph *ws, const un_uop *body, const un__target *t, uint32_t licences, un__strbuf *why) {
+  un__opt_plan plan;
+  un_status status = un__opt_heuristic(body, t, licences, &plan, why);
+  if (status == UN_OK) return un__opt_apply(ws, body, &plan, t, licences);
+  un__fail(un__graph_err(ws), status, "a kernel cannot be optimised: %s", un_status_str(status));
+  return NULL;
+}
+
 static bool lower_optimised(un__graph *ws, const un_uop *optimised, const un__target *t, uint32_t licences, un__lowered *out) {
   out->optimised = optimised;
   out->linear = optimised ? un__lower(ws, optimised, t, licences) : NULL;
@@ -27,10 +35,8 @@ static bool lower_optimised(un__graph *ws, const un_uop *optimised, const un__ta
 
 bool un__lower_kernel(un__graph *ws, const un_uop *body, const un__target *t, uint32_t licences, un__strbuf *why,
                       un__lowered *out) {
-  un__opt_plan plan;
   *out = (un__lowered){.kernel = body};
-  if (un__opt_heuristic(body, t, licences, &plan, why) != UN_OK) return false;
-  return lower_optimised(ws, un__opt_apply(ws, body, &plan, t, licences), t, licences, out);
+  return lower_optimised(ws, un__optimise(ws, body, t, licences, why), t, licences, out);
 }
 
 /* ---- what each kind of device takes ---- */
@@ -111,6 +117,7 @@ un_status un__compile_kernel(un__engine *e, const un_uop *body, int device, uint
     if (a.nvars) un__fail(&local, UN_ERR_UNSUPPORTED, "kernels with variables cannot be launched yet");
     else d->vt->compile(d, &a, &out->code, &local);
   }
+  if (!out->code) un__fail(&local, UN_ERR_INTERNAL, "a kernel was not compiled, and no stage said why");
   un__sb_finish(&text);
   un__workspace_destroy(ws);
   return un__err_copy(err, &local);

@@ -10,9 +10,12 @@
 
 enum { MAX_PLANS = 1024 };
 
-static un__key mix_key(un__key k, int device, uint32_t licences) {
+static bool key_of(const un_uop *root, int device, uint32_t licences, un__key *out) {
+  un__key k;
   uint64_t salt = (uint64_t)device << 32 | licences;
-  return (un__key){un__hash_mix(k.lo, salt), un__hash_mix(k.hi, salt)};
+  if (!un__structural_key(root, &k)) return false;
+  *out = (un__key){un__hash_mix(k.lo, salt), un__hash_mix(k.hi, salt)};
+  return true;
 }
 
 static bool same_key(un__key a, un__key b) { return a.lo == b.lo && a.hi == b.hi; }
@@ -129,7 +132,8 @@ static un_status collect_kernels(builder *b) {
     uintptr_t *place = un__ptrmap_put(&b->kernels, body, &added);
     if (!place) return nomem(b);
     if (!added) continue;
-    un__key key = mix_key(un__structural_key(body), b->plan->device, b->licences);
+    un__key key;
+    if (!key_of(body, b->plan->device, b->licences, &key)) return nomem(b);
     un__kernel *k = use_cached_kernel(b->e, key);
     *place = (uintptr_t)k;
     if (k) continue;
@@ -324,7 +328,8 @@ static void cache_plan(un__engine *e, un__plan *p) {
 
 un_status un__plan_get(un__engine *e, un__graph *ws, const un_uop *root, uint32_t ninputs, int device, uint32_t licences,
                        un__plan **out, un__err *err) {
-  un__key key = mix_key(un__structural_key(root), device, licences);
+  un__key key;
+  if (!key_of(root, device, licences, &key)) return un__fail(err, UN_ERR_NOMEM, "no memory for a schedule");
   if ((*out = use_cached_plan(e, key))) return UN_OK;
   un__plan *p = un__calloc(1, sizeof *p);
   if (!p) return un__fail(err, UN_ERR_NOMEM, "no memory for a schedule");

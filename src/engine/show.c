@@ -98,6 +98,7 @@ static un_status show_kernel(shower *s, const un_uop *body, uint32_t number) {
   un__lowered l;
   bool ok = un__lower_kernel(s->ws, body, s->device->target, s->opt->licences, s->opt->why ? &why : NULL, &l);
   un_status status = ok || (s->opt->stage == UN__SHOW_OPT && l.optimised) ? UN_OK : un__graph_status(s->ws);
+  if (status == UN_OK && why.failed) status = un__fail(s->err, UN_ERR_NOMEM, "no memory to show a kernel");
   if (status == UN_OK) show_why(s, &why);
   if (status == UN_OK && s->opt->stage == UN__SHOW_OPT) show_graph(s, l.optimised, name);
   else if (status == UN_OK) status = show_linear(s, l.linear, name);

@@ -16,6 +16,7 @@ void *un__slab_alloc(un__slab *s, size_t size) {
   if (c >= UN__SLAB_CLASSES) return un__alloc(size);
   void *p = s->free[c];
   if (!p) return un__arena_alloc(&s->chunks, c * UN__SLAB_STEP);
+  if (!un__may_allocate()) return NULL;
   memcpy(&s->free[c], p, sizeof(void *));
   return p;
 }

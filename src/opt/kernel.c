@@ -19,9 +19,11 @@ void un__opt_kernel_finish(un__opt_kernel *k) {
   un__free(k->scope);
   un__free(k->value);
   un__free(k->mask);
+  un__free(k->stored);
   k->scope = NULL;
   k->value = NULL;
   k->mask = NULL;
+  k->stored = NULL;
 }
 
 /* ---- axes ---- */
@@ -208,6 +210,14 @@ static void find_values(un__opt_kernel *k, const uint64_t *around, const un__tar
   }
 }
 
+static void find_stored(un__opt_kernel *k) {
+  for (size_t i = 0; i < k->nodes.n; i++) {
+    const un_uop *n = k->nodes.at[i];
+    k->stored[i] = un__is(n, UN__OP_LOAD) || un__is(n, UN__OP_REDUCE);
+    for (uint32_t j = 0; j < n->nsrc && !k->stored[i]; j++) k->stored[i] = k->stored[un__topo_find(&k->nodes, n->src[j])];
+  }
+}
+
 un_status un__opt_kernel_of(un__opt_kernel *k, const un_uop *kernel, const un__target *t, un__err *err) {
   *k = (un__opt_kernel){.width = 1};
   uint64_t around[UN__OPT_MAX_AXES] = {0};
@@ -217,7 +227,8 @@ un_status un__opt_kernel_of(un__opt_kernel *k, const un_uop *kernel, const un__t
   if (st == UN_OK) {
     k->mask = un__calloc(k->nodes.n, sizeof *k->mask);
     k->value = un__calloc(k->nodes.n, sizeof *k->value);
-    if (!k->mask || !k->value) st = un__fail(err, UN_ERR_NOMEM, "optimise: no memory");
+    k->stored = un__calloc(k->nodes.n, sizeof *k->stored);
+    if (!k->mask || !k->value || !k->stored) st = un__fail(err, UN_ERR_NOMEM, "optimise: no memory");
   }
   if (st != UN_OK) {
     un__opt_kernel_finish(k);
@@ -227,6 +238,7 @@ un_status un__opt_kernel_of(un__opt_kernel *k, const un_uop *kernel, const un__t
   find_enclosing(k, around);
   close_scopes(k, around);
   find_values(k, around, t);
+  find_stored(k);
   return UN_OK;
 }
 

@@ -48,6 +48,7 @@ typedef struct un__opt_kernel {
   un__opt_scope *scope;
   un__opt_value *value;
   uint64_t *mask;  /* by node position: axes it depends on */
+  bool *stored;    /* by node position: computed from what a LOAD or a REDUCE gives */
   uint32_t width;  /* bytes of the widest element */
   int64_t next_id; /* the first unused range id */
 } un__opt_kernel;

@@ -24,12 +24,7 @@ bool un__opt_pack_plain(const un__opt_kernel *k, const un_uop *load) {
   if (!un__is(index, UN__OP_INDEX) || !un__is(index->src[0], UN__OP_PARAM) || un__dt_is_bool(load->dtype)) return false;
   for (uint32_t i = 0; i < k->nvalues; i++)
     if (k->value[i].kind == UN__OPT_STORE && k->value[i].node->src[0]->src[0] == index->src[0]) return false;
-  size_t n;
-  const un_uop **order = un__toposort(index, &n);
-  bool plain = order != NULL;
-  for (size_t i = 0; plain && i < n; i++) plain = !un__is(order[i], UN__OP_LOAD) && !un__is(order[i], UN__OP_REDUCE);
-  un__free(order);
-  return plain;
+  return !k->stored[un__topo_find(&k->nodes, index)];
 }
 
 /* The axes that one copy covers. 0: the load is none that can be staged at `axis`. */

@@ -50,11 +50,13 @@ typedef struct tuple {
   const un_uop *at[UN__MAX_RANK], *valid;
 } tuple;
 
-/* False when there are more indices than a tensor can have axes. */
+/* False when there are more indices than a tensor can have axes, or memory is short. */
 static bool open_tuple(un__rw *rw, un__span i, tuple *t) {
   if (i.n > UN__MAX_RANK) return false;
   t->n = i.n;
   t->valid = un__rf_split_valid(rw->g, i.at, i.n, t->at);
+  for (uint32_t k = 0; k < t->n; k++)
+    if (!t->at[k]) return false;
   return true;
 }
 

@@ -35,12 +35,14 @@ static un_status collect(const un__rf_drafts *d, const un_uop *value, reductions
 
 const un_uop *un__rf_point(un__graph *g, const un_uop *const *range, uint32_t n) {
   const un_uop *flat = un__idx(g, 0), *stride = un__idx(g, 1);
+  if (!stride) return NULL;
   for (uint32_t k = n; k-- > 0;) {
     const un_uop *term = un__is_const_int(stride, 1) ? range[k] : un__binary(g, UN__OP_MUL, range[k], stride);
     flat = un__is_const_int(flat, 0) ? term : un__binary(g, UN__OP_ADD, term, flat);
     int64_t a = un__known_size(stride), b = un__known_size(range[k]->src[0]), r;
     bool known = a >= 0 && b >= 0 && !__builtin_mul_overflow(a, b, &r);
     stride = known ? un__idx(g, r) : un__binary(g, UN__OP_MUL, stride, range[k]->src[0]);
+    if (!stride) return NULL;
   }
   return flat;
 }
@@ -50,7 +52,7 @@ const un_uop *un__rf_temporary(un__rf_drafts *d, un__dtype dtype, const un_uop *
   const un_uop *size[2 * UN__MAX_RANK];
   for (uint32_t k = 0; k < n; k++) size[k] = range[k]->src[0];
   const un_uop *total = un__idx(g, 1);
-  for (uint32_t k = 0; k < n; k++) {
+  for (uint32_t k = 0; total && k < n; k++) {
     int64_t a = un__known_size(total), b = un__known_size(size[k]), r;
     bool known = a >= 0 && b >= 0 && !__builtin_mul_overflow(a, b, &r);
     total = known ? un__idx(g, r) : un__binary(g, UN__OP_MUL, total, size[k]);
@@ -67,7 +69,8 @@ static un_status add_draft(un__rf_drafts *d, const un_uop *buffer, const un_uop 
                            uint32_t n) {
   un__graph *g = d->b->g;
   un__rf_draft t = {.nstore = 1, .nout = n};
-  for (uint32_t k = 0; k < n; k++) t.out[k] = un__range(g, range[k]->src[0], UN__AXIS_LOOP, k);
+  for (uint32_t k = 0; k < n; k++)
+    if (!(t.out[k] = un__range(g, range[k]->src[0], UN__AXIS_LOOP, k))) return un__graph_status(g);
   t.value = un__substitute(g, value, range, t.out, n);
   t.result[0] = buffer;
   t.flat[0] = un__rf_point(g, t.out, n);
@@ -252,6 +255,7 @@ static un_status cut_reduction(un__rf_drafts *d, uint32_t i, const un_uop *reduc
   int64_t size = un__known_size(range->src[0]), parts = parts_of(d, size, reduce->nsrc - 2), length = (size + parts - 1) / parts;
   parts = (size + length - 1) / length;
   const un_uop *part = un__range(g, un__idx(g, parts), UN__AXIS_REDUCE, d->next_range++);
+  if (!part) return un__graph_status(g);
   const un_uop *open[2 * UN__MAX_RANK];
   uint32_t n = reduce->ranges->n;
   for (uint32_t k = 0; k < n; k++) open[k] = reduce->ranges->range[k];

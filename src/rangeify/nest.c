@@ -120,6 +120,7 @@ un__rf_nest *un__rf_nest_open(un__rf_builder *b, const un_uop *cone, uint32_t nl
   for (uint32_t k = 0; k < n->shape->rank; k++) {
     bool one = un__is_const_int(n->shape->dim[k], 1);
     n->index[k] = one ? un__idx(b->g, 0) : un__range(b->g, n->shape->dim[k], UN__AXIS_LOOP, n->nout);
+    if (!n->index[k]) return no_memory(b);
     if (!one) n->out[n->nout++] = n->index[k];
   }
   n->next_range = n->nout;

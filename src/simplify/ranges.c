@@ -40,6 +40,7 @@ const un_uop *un__fn_subst(un__rw *rw, const un_uop *x, const un_uop *from, cons
 typedef struct todo { const un_uop *node; bool inside; } todo;
 typedef struct search {
   const un_uop *range;
+  bool nomem;
   un__ptrmap seen[2];                                        /* outside and inside addresses */
   UN__VEC(todo) todo;
 } search;
@@ -52,9 +53,8 @@ static bool lets_valid_out(un__op op) {
 static bool visit(search *s, const un_uop *n, bool inside) {
   if (!un__depends_on(n, s->range)) return true;
   bool added;
-  if (!un__ptrmap_put(&s->seen[inside], n, &added)) return false;
-  if (!added) return true;
-  return un__vec_push(&s->todo, ((todo){n, inside}));
+  s->nomem = !un__ptrmap_put(&s->seen[inside], n, &added) || (added && !un__vec_push(&s->todo, ((todo){n, inside})));
+  return !s->nomem;
 }
 
 /* One node that depends on the range; false: the range cannot become a VALID. */
@@ -83,5 +83,6 @@ bool un__pred_addresses_only(un__rw *rw, const un_uop *x, const un_uop *r) {
   un__ptrmap_finish(&s.seen[0]);
   un__ptrmap_finish(&s.seen[1]);
   un__vec_finish(&s.todo);
+  if (s.nomem) un__fail(un__graph_err(rw->g), UN_ERR_NOMEM, "simplify: no memory");
   return ok;
 }

@@ -32,7 +32,13 @@ void *un__workspace_attached(const un__graph *ws) { return ws->attached; }
 
 un__arena *un__workspace_arena(un__graph *ws) { return &ws->store->arena; }
 bool un__graph_is_workspace(const un__graph *g) { return !g->world; }
-un_status un__graph_status(const un__graph *g) { return g->err->status; }
+
+/* Scratch that a rule could not have makes it decline: the arena remembers why. */
+un_status un__graph_status(const un__graph *g) {
+  if (!g->world && g->store->arena.failed) un__fail(g->err, UN_ERR_NOMEM, "no memory for a graph");
+  return g->err->status;
+}
+
 un__err *un__graph_err(un__graph *g) { return g->err; }
 uint32_t un__graph_id_limit(const un__graph *g) { return g->store->next_id; }
 uint64_t un__graph_lookups(const un__graph *g) { return g->store->lookups; }

@@ -32,7 +32,7 @@ typedef UN__VEC(const un_uop *) un__nodes;
 
 /* 128-bit structural hash of a workspace graph (slots, not serials): the identity used in keys. */
 typedef struct un__key { uint64_t lo, hi; } un__key;
-un__key un__structural_key(const un_uop *root);
+bool un__structural_key(const un_uop *root, un__key *out);      /* false when memory is short */
 
 /* ---- the persistent graph: a world shared by contexts ---- */
 

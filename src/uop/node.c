@@ -341,7 +341,7 @@ double un__const_float(const un_uop *n) {
 }
 
 bool un__is_const_int(const un_uop *n, int64_t value) {
-  return un__is_const(n) && !un__dt_is_float(n->dtype) && un__const_int(n) == value;
+  return n && un__is_const(n) && !un__dt_is_float(n->dtype) && un__const_int(n) == value;
 }
 
 const un_uop *un__range(un__graph *g, const un_uop *size, un__axis axis, int64_t id) {

@@ -97,14 +97,14 @@ int un__structural_compare(const un_uop *a, const un_uop *b) {
 
 /* ---- keys ---- */
 
-un__key un__structural_key(const un_uop *root) {
+bool un__structural_key(const un_uop *root, un__key *out) {
   /* The low half is the node's own hash; the high half is built with another start over the same structure. */
   size_t n;
   const un_uop **order = un__toposort(root, &n);
   un__ptrmap high;
   un__ptrmap_init(&high);
-  un__key key = {0, 0};
-  for (size_t i = 0; i < n; i++) {
+  bool ok = order != NULL;
+  for (size_t i = 0; ok && i < n; i++) {
     const un_uop *u = order[i];
     uint64_t h = un__hash_mix(UINT64_C(0xc2b2ae3d27d4eb4f) + u->op, (uint64_t)u->dtype << 32 | u->nsrc);
     for (uint32_t k = 0; k < u->nattr; k++) h = un__hash_mix(h, (uint64_t)un__attr(u, k) + 0x165667b1);
@@ -113,13 +113,13 @@ un__key un__structural_key(const un_uop *root) {
       h = un__hash_mix(h, s ? *s : u->src[k]->hash);      /* a closed body: its own hash */
     }
     uintptr_t *place = un__ptrmap_put(&high, u, NULL);
-    if (!place) break;
-    *place = h;
-    if (u == root) key = (un__key){u->hash, h};
+    if (place) *place = h;
+    ok = place != NULL;
+    if (u == root) *out = (un__key){u->hash, h};
   }
   un__ptrmap_finish(&high);
   un__free(order);
-  return key;
+  return ok;
 }
 
 /* ---- import ---- */

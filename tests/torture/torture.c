@@ -1,145 +1,153 @@
 /* torture.c - every allocation fails once. Built with -Dtorture=true.
  *
- * A scenario is run again and again; in run n the n-th allocation of the library and all later ones fail. Each run must end
- * with success or UN_ERR_NOMEM, and release everything (the sanitizer build watches for leaks). The last run is the first
- * that asks for fewer than n allocations. Prints TAP. */
+ * usage: torture [--every] [SCENARIO]...
+ *
+ * A scenario is run again and again; in run n the n-th allocation of the library fails, alone or with all later ones. Each
+ * run must end with UN_ERR_NOMEM, or with success and the very results of a run where nothing failed (some allocations can
+ * be done without). Then the same context must do the same work as if nothing had happened, its reference counts must be
+ * right, and when it is destroyed nothing may be left (the sanitizer build looks for what is used after its end).
+ *
+ * Of a scenario with very many allocations every one is tried with --every; else the first ones, the last ones, and ever
+ * fewer in between. Prints TAP. */
+#include "torture.h"
+
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unir/unir.h>
+
+#define UN_USE_UNSTABLE
+#include <unir/unstable.h>
 
 #include "base/mem.h"
-#include "engine/engine.h"
-#include "uop/text.h"
 
-/* ---- scenarios: each returns the status it ended with ---- */
+/* ---- digests: FNV-1a ---- */
 
-static un_status tensors(void) {
-  static const float x[12] = {1, -2, 3, 4, 5, -6, 7, 8, 9, 10, 11, 12}, w[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+void see(trial *t, const void *bytes, size_t n) {
+  const unsigned char *b = bytes;
+  for (size_t i = 0; i < n; i++) t->seen = (t->seen ^ b[i]) * UINT64_C(0x100000001b3);
+}
+
+void see_text(trial *t, const char *text) { see(t, text, strlen(text) + 1); }
+
+/* ---- trials ---- */
+
+typedef struct reference { uint64_t seen, allocations; } reference;
+
+static bool open_trial(const scenario *s, trial *t) {
+  *t = (trial){0};
+  if (!s->device) return true;
   un_ctx_options opt = UN_CTX_OPTIONS_INIT;
-  opt.device = "interp";
-  un_ctx *cx;
-  un_status status = un_ctx_create(&opt, &cx);
-  if (status != UN_OK) return status;
-  un_tensor *a = un_from_data(cx, UN_F32, un_shape(2, 3, 4), x), *b = un_from_data(cx, UN_F32, un_shape(2, 4, 2), w);
-  un_scope_push(cx);
-  un_tensor *y = un_softmax(un_relu(un_matmul(a, b)), 1), *i = un_argmax(y, 1, false);
-  un_tensor *t[] = {y, i};
-  float out[6];
-  status = y && i ? un_realize(cx, 2, t) : un_error_status(cx);
-  if (status == UN_OK) status = un_read(y, out, sizeof out);
-  un_scope_pop(cx);
-  un_ctx_destroy(cx);
-  return status;
+  opt.device = s->device;
+  return un_ctx_create(&opt, &t->cx) == UN_OK;
 }
 
-/* Joins, literals, bools, assigns: the calls that build more than one node, or change a handle. */
-static un_status calls(void) {
-  static const float v[] = {1, 2, 3, 4};
-  static const uint8_t flags[] = {1, 0};
-  un_ctx_options opt = UN_CTX_OPTIONS_INIT;
-  opt.device = "interp";
-  un_ctx *cx;
-  un_status status = un_ctx_create(&opt, &cx);
-  if (status != UN_OK) return status;
-  un_tensor *x = un_from_data(cx, UN_F32, un_shape(2, 2, 2), v), *b = un_from_data(cx, UN_BOOL, un_shape(1, 2), flags);
-  un_tensor *parts[] = {x, un_adds(x, 1), un_where(b, x, un_scalar_like(x, 0))};
-  un_tensor *z = un_cat(cx, 3, parts, 0), *s = un_stack(cx, 2, parts, 1);
-  bool assigned = un_assign(x, un_flip(x, un_list(0))) != NULL;
-  float out[12];
-  status = z && s && assigned ? un_realize(cx, 3, (un_tensor *[]){z, s, x}) : un_error_status(cx);
-  if (status == UN_OK) status = un_read(z, out, sizeof out);
-  un_ctx_destroy(cx);
-  return status;
+static un_status run(const scenario *s, trial *t) {
+  t->seen = UINT64_C(0xcbf29ce484222325);
+  un_clear_error(t->cx);
+  return s->run(t);
 }
 
-static un_status trees(void) {
-  un_ctx_options opt = UN_CTX_OPTIONS_INIT;
-  opt.device = "interp";
-  un_ctx *cx;
-  un_status status = un_ctx_create(&opt, &cx);
-  if (status != UN_OK) return status;
-  un_tensor *a = un_full(cx, UN_F32, un_shape(2, 8, 8), 2), *y = un_sum(un_mul(a, un_transpose(a, 0, 1)), un_list(1), false);
-  char *text = un_to_text(y, UN_STAGE_LINEAR, UN_FORM_TREE);
-  status = text ? UN_OK : un_error_status(cx);
-  un_text_free(text);
-  un_ctx_destroy(cx);
-  return status;
+static bool fault(const scenario *s, uint64_t n, bool once, const char *what, const char *more) {
+  printf("# %s: allocation %" PRIu64 " fails%s: %s%s\n", s->name, n, once ? "" : ", and all later ones", what, more);
+  return false;
 }
 
-static un_status parsing(void) {
-  static const char text[] =
-    "unir 1\ngraph @g stage=tensor {\n  %n = const index [val=4]\n  %x = buffer f32 %n [slot=0 device=0]\n"
-    "  %y = exp f32 %x\n  %z = add f32 %x, %y\n  sink %z, %y\n}\n";
-  un__err err = {0};
-  un__graph *ws = un__workspace_create(&err);
-  un__parsed_graph g;
-  size_t n;
-  un__strbuf out;
-  un__sb_init(&out);
-  un_status status = ws ? un__parse_text(ws, "t", text, strlen(text), &g, 1, &n) : err.status;
-  if (status == UN_OK) un__print_text(&out, g.root, "g", UN__STAGE_TENSOR, true);
-  if (status == UN_OK && out.failed) status = UN_ERR_NOMEM;
-  if (status == UN_OK) status = un__verify(g.root, g.stage, &err, NULL);
-  un__sb_finish(&out);
-  un__workspace_destroy(ws);
-  return status;
+/* The run with the failure. *out_spared: it went well all the same. */
+static bool run_failing(const scenario *s, trial *t, const reference *ref, uint64_t n, bool once, bool *out_spared) {
+  un__torture_arm(n, once);
+  un_status status = run(s, t);
+  bool failed = un__torture_count() > n;
+  un__torture_arm(UINT64_MAX, false);
+  *out_spared = failed && status == UN_OK;
+  if (status == UN_OK) return t->seen == ref->seen || fault(s, n, once, "no error, but other results", "");
+  if (status == UN_ERR_NOMEM && failed) return true;
+  fault(s, n, once, "the run ends with ", un_status_str(status));
+  return fault(s, n, once, "message: ", t->cx ? un_error(t->cx) : "not kept");
 }
 
-/* A graph with faults: the verifier's report, the annotated text and a tree. Success: the faults were found. */
-static un_status verifying(void) {
-  static const char text[] =
-    "unir 1\ngraph @g stage=schedule {\n  %n = const index [val=4]\n  %p = param ptr.f32 %n [slot=0]\n"
-    "  %r = range index %n [id=0 axis=loop]\n  %k = range index %n [id=1 axis=reduce]\n  %i = index ptr.f32 %p, %k\n"
-    "  %l = load f64 %i\n  %a = reduce f64 %l, %k [op=add]\n  %b = reduce f64 %l, %k [op=sub]\n  %c = add f64 %a, %b\n"
-    "  %o = index ptr.f32 %p, %r\n  %s = store void %o, %c\n  %e = end void %s, %r\n  %t = sink void %e\n"
-    "  %m = kernel void %t\n  linear %m, %m\n}\n";
-  un__err err = {0};
-  un__graph *ws = un__workspace_create(&err);
-  un__parsed_graph g;
-  size_t n;
-  un__strbuf out;
-  un__sb_init(&out);
-  un_status status = ws ? un__parse_text(ws, "t", text, strlen(text), &g, 1, &n) : err.status;
-  if (status == UN_OK) status = un__verify(g.root, g.stage, &err, &out);
-  bool found = status == UN_ERR_VERIFY;
-  if (found) un__print_tree(&out, g.root, true);
-  if (found) status = out.failed ? UN_ERR_NOMEM : UN_OK;
-  else if (status == UN_OK) status = UN_ERR_INTERNAL;      /* the faults were missed */
-  un__sb_finish(&out);
-  un__workspace_destroy(ws);
-  return status;
+/* The same work in the same context, undisturbed. */
+static bool run_again(const scenario *s, trial *t, const reference *ref, uint64_t n, bool once) {
+  if (t->cx && un_audit(t->cx) != UN_OK) return fault(s, n, once, "afterwards the reference counts are wrong", "");
+  un_status status = run(s, t);
+  if (status != UN_OK) return fault(s, n, once, "afterwards the same work ends with ", un_status_str(status));
+  return t->seen == ref->seen || fault(s, n, once, "afterwards the same work has other results", "");
 }
 
-static const struct { const char *name; un_status (*run)(void); } scenarios[] = {
-  {"tensors", tensors}, {"calls", calls}, {"trees", trees}, {"parsing", parsing}, {"verifying", verifying},
-};
+static bool try_one(const scenario *s, const reference *ref, uint64_t n, bool once, bool *out_spared) {
+  int64_t before = un__torture_live();
+  trial t;
+  bool ok = open_trial(s, &t) || fault(s, n, once, "the context cannot be created", "");
+  ok = ok && run_failing(s, &t, ref, n, once, out_spared) && run_again(s, &t, ref, n, once);
+  un_ctx_destroy(t.cx);
+  if (!ok) return false;
+  return un__torture_live() == before || fault(s, n, once, "memory is lost", "");
+}
 
-enum { MOST_RUNS = 200000 };
-
-/* The number of runs, or 0 when one ended wrongly. */
-static uint64_t torture(const char *name, un_status (*run)(void)) {
-  for (uint64_t n = 0; n < MOST_RUNS; n++) {
-    un__torture_arm(n);
-    un_status status = run();
-    uint64_t asked = un__torture_count();
-    un__torture_arm(UINT64_MAX);
-    if (status == UN_OK && asked <= n) return n + 1;
-    if (status == UN_ERR_NOMEM) continue;
-    if (status == UN_OK) continue;     /* the allocation that failed could be done without */
-    printf("# %s: allocation %llu failed and the run ended with \"%s\"\n", name, (unsigned long long)n, un_status_str(status));
-    return 0;
+/* What a run gives and asks for when nothing fails. The first one may set up what stays for the process. */
+static bool measure(const scenario *s, reference *out) {
+  for (int round = 0; round < 2; round++) {
+    trial t;
+    if (!open_trial(s, &t)) return false;
+    un__torture_arm(UINT64_MAX, false);
+    un_status status = run(s, &t);
+    *out = (reference){t.seen, un__torture_count()};
+    if (status != UN_OK) printf("# %s: without failures: %s: %s\n", s->name, un_status_str(status), un_error(t.cx));
+    un_ctx_destroy(t.cx);
+    if (status != UN_OK) return false;
   }
-  return 0;
+  return true;
 }
 
-int main(void) {
-  size_t n = sizeof scenarios / sizeof *scenarios, failed = 0;
-  printf("1..%zu\n", n);
-  for (size_t i = 0; i < n; i++) {
-    uint64_t runs = torture(scenarios[i].name, scenarios[i].run);
-    failed += runs == 0;
-    printf("%sok %zu - %s: %llu runs\n", runs ? "" : "not ", i + 1, scenarios[i].name, (unsigned long long)runs);
+enum { ALWAYS = 400, TAIL = 50, DENSITY = 40 };
+
+/* The allocation to fail after n: steps grow with n, so that their number grows with the logarithm of the allocations. */
+static uint64_t next(uint64_t n, uint64_t allocations, bool every) {
+  if (every || n < ALWAYS || n + TAIL >= allocations) return n + 1;
+  uint64_t step = 1 + (n - ALWAYS) / DENSITY;
+  return n + step + TAIL < allocations ? n + step : allocations - TAIL;
+}
+
+static bool torture(const scenario *s, bool every) {
+  reference ref;
+  uint64_t trials = 0, spared = 0;
+  bool ok = measure(s, &ref);
+  for (int once = 0; ok && once < 2; once++)
+    for (uint64_t n = 0; ok && n < ref.allocations; n = next(n, ref.allocations, every), trials++) {
+      bool was_spared = false;
+      ok = try_one(s, &ref, n, once, &was_spared);
+      spared += was_spared;
+    }
+  if (ok) printf("# %s: %" PRIu64 " allocations, %" PRIu64 " trials, %" PRIu64 " went well all the same\n", s->name,
+                 ref.allocations, trials, spared);
+  return ok;
+}
+
+/* ---- all of them ---- */
+
+static const scenario *scenario_at(size_t i) {
+  return i < graph_nscenarios ? &graph_scenarios[i] : &context_scenarios[i - graph_nscenarios];
+}
+
+static bool is_wanted(const scenario *s, char **names, int n) {
+  for (int i = 0; i < n; i++)
+    if (strcmp(names[i], s->name) == 0) return true;
+  return n == 0;
+}
+
+int main(int argc, char **argv) {
+  bool every = argc > 1 && strcmp(argv[1], "--every") == 0;
+  char **names = argv + 1 + every;
+  int nnames = argc - 1 - every, failures = 0, tests = 0;
+  setenv("UNIR_THREADS", "2", 1);     /* the same allocations on every machine */
+  for (size_t i = 0; i < graph_nscenarios + context_nscenarios; i++) {
+    const scenario *s = scenario_at(i);
+    if (!is_wanted(s, names, nnames)) continue;
+    bool ok = torture(s, every);
+    failures += !ok;
+    printf("%sok %d - %s\n", ok ? "" : "not ", ++tests, s->name);
     fflush(stdout);
   }
-  return failed != 0;
+  printf("1..%d\n", tests);
+  return failures != 0 || tests == 0;
 }

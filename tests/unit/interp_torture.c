@@ -57,9 +57,9 @@ static const un_uop *parsed(un__graph *ws, const char *text) {
 static uint64_t until_it_works(un_status (*run)(void *data, un__err *err), void *data) {
   for (uint64_t granted = 0;; granted++) {
     un__err err = {0};
-    un__torture_arm(granted);
+    un__torture_arm(granted, false);
     un_status st = run(data, &err);
-    un__torture_arm(UINT64_MAX);
+    un__torture_arm(UINT64_MAX, false);
     if (st == UN_OK) return granted;
     cr_assert_eq(st, UN_ERR_NOMEM, "after %d: %s", (int)granted, err.text);
     cr_assert_lt(granted, 100000);

@@ -20,7 +20,7 @@ static const char text[] =
 
 Test(pat, every_allocation_fails_once) {
   for (uint64_t n = 0;; n++) {
-    un__torture_arm(n);
+    un__torture_arm(n, false);
     un__pat *p = un__calloc(1, sizeof *p);
     if (!p) continue;
     un__pat_init(p);
@@ -33,5 +33,5 @@ Test(pat, every_allocation_fails_once) {
     if (done) break;
     cr_assert(n < 100000);
   }
-  un__torture_arm(UINT64_MAX);
+  un__torture_arm(UINT64_MAX, false);
 }

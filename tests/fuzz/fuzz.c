@@ -41,7 +41,9 @@ static const un_uop *random_plan(void *data, un__graph *g, const un_uop *kernel,
   static const int64_t factors[] = {0, 2, 3, 4, 5, 8, 16};
   static const un__axis axes[] = {UN__AXIS_LOOP, UN__AXIS_THREAD, UN__AXIS_UPCAST, UN__AXIS_UPCAST, UN__AXIS_UNROLL, UN__AXIS_UNROLL,
                                   UN__AXIS_REDUCE, UN__AXIS_LOCAL};
-  rng r = {*(const uint64_t *)data ^ un__structural_key(kernel).lo};
+  un__key key;
+  if (!un__structural_key(kernel, &key)) return NULL;
+  rng r = {*(const uint64_t *)data ^ key.lo};
   for (int tries = 0; kernel && tries < 8; tries++) {
     un__axis axis = axes[rng_below(&r, 8)];
     int64_t factor = axis == UN__AXIS_LOCAL ? 0 : factors[rng_below(&r, 7)];

@@ -44,6 +44,7 @@ static un_status start(un_ctx *cx, const un_ctx_options *opt) {
       [UN_PRECISE] = UN__LIC_PRECISE, [UN_STRICT] = UN__LIC_STRICT, [UN_FAST] = UN__LIC_FAST};
   cx->licences = licences[opt->numerics];
   cx->err.log = (un__log){opt->log, opt->log_data};
+  un__rewrite_check_env(un__all_rulesets, &cx->err); /* said in the log; the call goes on */
   un__link_init(&cx->kept);
   if (!push_scope(cx)) return UN_ERR_NOMEM;
   if (!(cx->world = un__world_create())) return UN_ERR_NOMEM;

@@ -104,7 +104,8 @@ ruleset decompose_f64 {
     => log_ends(x, (low + ((e - w) + high)) + w)
     test LOG2(v:f32) -> nomatch
 
-  /// Below 2^20 pi in three parts, the first two of 32 bits, is enough; above, as many bits of 1/pi as it takes.
+  /// Below 2^20 pi in three parts, the first two of 32 bits, is enough; above, as many bits of 1/pi as it takes. A zero
+  /// keeps its sign.
   @proof(fuzz)
   rule sin_f64: SIN(x:f64)
     let a = BITCAST<f64>(BITCAST<u64>(x) & 0x7fffffffffffffff)
@@ -112,7 +113,7 @@ ruleset decompose_f64 {
     let odd = n - FLOOR(n * 0.5) * 2.0
     let near = (((x - n * 0x1.921fb544p+1) - n * 0x1.0b4611a6p-33) - n * 0x1.3198a2e037073p-68) * (1.0 - odd * 2.0)
     let r = WHERE(LT(a, 0x1.0p20), near, sin_f64_large(x))
-    => sin_near_f64(r, r * r)
+    => WHERE(EQ(x, 0.0), x, sin_near_f64(r, r * r))
     test SIN(v:f32) -> nomatch
 
   /// cos x is the sine of what is left of x beside an odd multiple of pi/2, n = k + 1/2 times pi; negated when k is even.

@@ -94,6 +94,9 @@ uint32_t un__infer_mask(const un__infer *in, int tv) {
   return tv < 0 ? UINT32_MAX : in->classes.at[tv].mask;
 }
 
+int un__infer_class(const un__infer *in, int tv) { return find(in, tv); }
+int un__infer_scalar_class(const un__infer *in, int tv) { return find_scalar(in, tv); }
+
 bool un__infer_same_scalar(const un__infer *in, int a, int b) {
   return a >= 0 && b >= 0 && find_scalar(in, a) == find_scalar(in, b);
 }

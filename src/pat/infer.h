@@ -52,6 +52,9 @@ un__kind un__infer_kind(const un__infer *in, const un__ex *e);
 const char *un__infer_dtype(const un__infer *in, int tv);
 /* Scalars a class may have; do two classes always have the same one? */
 uint32_t un__infer_mask(const un__infer *in, int tv);
+/* Numbers of a class and of its scalar: equal for what always has one dtype, or one scalar. */
+int un__infer_class(const un__infer *in, int tv);
+int un__infer_scalar_class(const un__infer *in, int tv);
 bool un__infer_same_scalar(const un__infer *in, int a, int b);
 /* The same with its lanes: NULL too when only the scalar is known, so that an operand beside it may tell more. */
 const char *un__infer_whole_dtype(const un__infer *in, int tv);

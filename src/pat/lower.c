@@ -373,7 +373,7 @@ static void lower_const(lowering *lw, const un__pn *pn, int site) {
   if (pn->kind == UN__PK_CONST) {
     bind_const(lw, pn->name, site, pn->loc);
   } else if (pn->kind == UN__PK_PIN) {
-    un__pin pin = {un__pat_fmt(lw->p, "pin%zu", lw->v->pins.n), pn->expr};
+    un__pat_pin pin = {un__pat_fmt(lw->p, "pin%zu", lw->v->pins.n), pn->expr};
     capture(lw, pin.cap, (un__cap){.kind = UN__CAP_CONST, .site = site, .loc = pn->loc, .hidden = true});
     un__pat_push(lw->p, &lw->v->pins, pin);
   } else if (pn->kind == UN__PK_SEM) {

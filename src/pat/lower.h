@@ -61,10 +61,10 @@ typedef struct un__cap {
   bool hidden; /* made by patgen: not an argument of C blocks */
 } un__cap;
 
-typedef struct un__pin {
+typedef struct un__pat_pin {
   const char *cap;
   un__ex *expr;
-} un__pin;
+} un__pat_pin;
 
 typedef struct un__variant {
   un__rule *rule;
@@ -73,7 +73,7 @@ typedef struct un__variant {
   UN__VEC(un__site) sites;
   UN__VEC(un__cons) cons;
   UN__VEC(un__cap) caps;
-  UN__VEC(un__pin) pins;
+  UN__VEC(un__pat_pin) pins;
 } un__variant;
 
 typedef struct un__variants {

@@ -7,7 +7,9 @@
 #include "run.h"
 
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,24 +67,55 @@ static un__rw_env env;
 static uint64_t env_limit;
 static pthread_once_t env_once = PTHREAD_ONCE_INIT;
 
-static bool trace_has(const char *list, const char *word) { return strstr(list, word) || strstr(list, "all"); }
+static bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+/* The next word of a list between commas, blanks around it left out; 0 letters: an empty one. False after the last. */
+static bool next_word(const char **at, const char **word, size_t *n) {
+  if (!**at) return false;
+  const char *end = *at + strcspn(*at, ",");
+  while (*at < end && is_blank(**at)) ++*at;
+  *word = *at;
+  *n = (size_t)(end - *at);
+  while (*n && is_blank((*word)[*n - 1])) --*n;
+  *at = *end ? end + 1 : end;
+  return true;
+}
+
+static bool is_word(const char *word, size_t n, const char *text) { return strlen(text) == n && !memcmp(word, text, n); }
+
+static uint32_t trace_bits(const char *word, size_t n) {
+  if (is_word(word, n, "all")) return UN__TRACE_RULE | UN__TRACE_STAGE;
+  return is_word(word, n, "rule") ? UN__TRACE_RULE : is_word(word, n, "stage") ? UN__TRACE_STAGE : 0;
+}
+
+/* A number of firings; what is larger than 64 bits limits nothing. False: not a number. */
+static bool parse_limit(const char *text, uint64_t *out) {
+  const char *word;
+  size_t n;
+  *out = 0;
+  if (!next_word(&text, &word, &n) || !n || *text) return false;
+  for (size_t i = 0; i < n; i++) {
+    if (word[i] < '0' || word[i] > '9') return false;
+    uint64_t digit = (uint64_t)(word[i] - '0');
+    *out = *out > (UINT64_MAX - digit) / 10 ? UINT64_MAX : *out * 10 + digit;
+  }
+  return true;
+}
+
+/* The variable, or NULL when it is unset or says nothing. */
+static const char *variable(const char *name) {
+  const char *text = getenv(name);
+  return text && text[strspn(text, " \t")] ? text : NULL;
+}
 
 static void read_env(void) {
-  const char *disabled = getenv("UNIR_DISABLE_RULE"), *limit = getenv("UNIR_RULE_LIMIT"), *trace = getenv("UNIR_TRACE");
-  if (disabled && *disabled && strlen(disabled) + 3 <= sizeof env.disabled) {
-    env.any_disabled = true;
-    env.disabled[0] = ',';
-    strcpy(env.disabled + 1, disabled);
-    strcat(env.disabled, ",");
-  }
-  if (limit && *limit) {
-    char *end;
-    unsigned long long v = strtoull(limit, &end, 10);
-    env.limited = !*end;
-    env_limit = v;
-  }
-  if (trace && trace_has(trace, "rule")) env.trace |= UN__TRACE_RULE;
-  if (trace && trace_has(trace, "stage")) env.trace |= UN__TRACE_STAGE;
+  const char *disabled = variable("UNIR_DISABLE_RULE"), *limit = variable("UNIR_RULE_LIMIT"),
+             *trace = variable("UNIR_TRACE"), *word;
+  size_t n;
+  if (disabled) env.disabled = strdup(disabled); /* lives as long as the process */
+  env.any_disabled = env.disabled != NULL;
+  env.limited = limit && parse_limit(limit, &env_limit);
+  while (trace && next_word(&trace, &word, &n)) env.trace |= trace_bits(word, n);
 }
 
 const un__rw_env *un__rw_env_get(void) {
@@ -90,26 +123,65 @@ const un__rw_env *un__rw_env_get(void) {
   return &env;
 }
 
-static bool listed(const char *list, const char *set, const char *name) {
-  size_t ns = set ? strlen(set) : 0, nn = strlen(name);
-  for (const char *at = list; *at == ',' && at[1]; at = strchr(at + 1, ',')) {
-    const char *word = at + 1;
-    if (set) {
-      if (strncmp(word, set, ns) != 0 || word[ns] != '.') continue;
-      word += ns + 1;
-    }
-    if (strncmp(word, name, nn) == 0 && word[nn] == ',') return true;
-  }
-  return false;
+/* Is a word the name of a rule: `name` or `ruleset.name`? */
+static bool names_rule(const char *word, size_t n, const un__ruleset *set, const un__rule_info *rule) {
+  size_t of_set = strlen(set->name);
+  if (is_word(word, n, rule->name)) return true;
+  bool qualified = n > of_set && !memcmp(word, set->name, of_set) && word[of_set] == '.';
+  return qualified && is_word(word + of_set + 1, n - of_set - 1, rule->name);
 }
 
 bool un__rw_is_disabled(const un__ruleset *set, uint32_t rule) {
   const un__rw_env *e = un__rw_env_get();
-  if (!e->any_disabled) return false;
-  return listed(e->disabled, NULL, set->rules[rule].name) || listed(e->disabled, set->name, set->rules[rule].name);
+  const char *at = e->any_disabled ? e->disabled : "", *word;
+  size_t n;
+  while (next_word(&at, &word, &n))
+    if (names_rule(word, n, set, &set->rules[rule])) return true;
+  return false;
 }
 
 bool un__rw_under_limit(void) {
   if (!un__rw_env_get()->limited) return true;
   return atomic_fetch_add(&limit_used, 1) < env_limit;
+}
+
+/* ---- what is wrong with the environment ---- */
+
+static void say(un__err *err, const char *fmt, ...) {
+  char line[256];
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(line, sizeof line, fmt, ap);
+  va_end(ap);
+  if (err->log.write) err->log.write(err->log.data, line);
+}
+
+static bool any_rule(const un__ruleset *const *sets, const char *word, size_t n) {
+  for (; *sets; sets++)
+    for (uint32_t i = 0; i < (*sets)->nrules; i++)
+      if (names_rule(word, n, *sets, &(*sets)->rules[i])) return true;
+  return false;
+}
+
+bool un__rewrite_check_env(const un__ruleset *const *sets, un__err *err) {
+  const char *disabled = variable("UNIR_DISABLE_RULE"), *limit = variable("UNIR_RULE_LIMIT"),
+             *trace = variable("UNIR_TRACE"), *word;
+  size_t n;
+  uint64_t number;
+  bool good = true;
+  for (const char *at = disabled; at && next_word(&at, &word, &n);) {
+    if (!n || any_rule(sets, word, n)) continue;
+    good = false;
+    say(err, "UNIR_DISABLE_RULE: there is no rule '%.*s'", (int)(n < 80 ? n : 80), word);
+  }
+  if (limit && !parse_limit(limit, &number)) {
+    good = false;
+    say(err, "UNIR_RULE_LIMIT: expected a number of firings, given '%.80s'; nothing is limited", limit);
+  }
+  while (trace && next_word(&trace, &word, &n)) {
+    if (!n || trace_bits(word, n)) continue;
+    good = false;
+    say(err, "UNIR_TRACE: expected rule, stage or all, given '%.*s'", (int)(n < 80 ? n : 80), word);
+  }
+  return good;
 }

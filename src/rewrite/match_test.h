@@ -1,5 +1,7 @@
-/* match_test.h - runs the `test` lines of a .pat file. Included only by generated test programs, ahead of the
- * generated matchers, whose calls to the engine it replaces: one rule is let through at a time. */
+/* match_test.h - what the test program of a .pat file is made of. Included by generated test programs, ahead of the
+ * generated matchers, whose calls to the engine it replaces: one rule is let through at a time. tests/patgen/values*.c
+ * holds the rest of such a program: without arguments it runs the `test` lines; with --values it compares, for every
+ * rule, terms before and after by value. */
 #ifndef UN_REWRITE_MATCH_TEST_H
 #define UN_REWRITE_MATCH_TEST_H
 
@@ -11,6 +13,7 @@
 struct un__rw_state {
   uint32_t rule;
   const char *name;
+  const un_uop **left; /* where a test leaves its left side instead of matching it; NULL: it matches */
 };
 
 static inline bool un__mt_enabled(const un__rw *rw, uint32_t rule) { return rw->state->rule == rule; }
@@ -24,8 +27,34 @@ typedef struct un__mt_test {
   const char *name;
   const un__ruleset *set;
   uint32_t rule, licences;
+  const char *ctx; /* type of the ruleset's context; NULL: none */
+  bool fires;
   bool (*run)(un__rw *rw);
 } un__mt_test;
+
+/* A left side: un__site with the class of its dtype, of its scalar, and the scalars it may have; un__cons. */
+typedef struct un__mt_site {
+  int parent;
+  uint32_t index;
+  int op, dtype, scalar;
+  uint32_t mask;
+} un__mt_site;
+
+typedef struct un__mt_cons {
+  int kind, site, site2; /* kind -1: the end */
+  int64_t a, b;
+  uint64_t bits; /* of a double */
+} un__mt_cons;
+
+typedef struct un__mt_variant {
+  const un__ruleset *set;
+  uint32_t rule;
+  const char *ctx;
+  const un__mt_site *sites;
+  size_t nsites;
+  const un__mt_cons *cons;
+  size_t ncons;
+} un__mt_variant;
 
 /* An unknown of any dtype: a stored scalar, or for index a VAR wide enough for every test. */
 static inline const un_uop *un__mt_bounded(un__graph *g, un__dtype dt, const char *name, int64_t lo, int64_t hi) {
@@ -52,6 +81,10 @@ static inline void un__mt_show(const char *what, const un_uop *n) {
 }
 static inline bool un__mt_check(un__rw *rw, const un_uop *lhs, const un_uop *want, bool matches) {
   if (!lhs || (matches && !want)) return un__mt_unbuilt(rw);
+  if (rw->state->left) {
+    *rw->state->left = lhs;
+    return true;
+  }
   rw->root = lhs;
   un__match_fn match = rw->set->match[lhs->op];
   const un_uop *got = match ? match(rw, lhs) : NULL;
@@ -64,22 +97,9 @@ static inline bool un__mt_check(un__rw *rw, const un_uop *lhs, const un_uop *wan
   return false;
 }
 
-/* Declares the test program's `main`: the number of failures, at most 99. */
-static inline int un__mt_main(const un__mt_test *tests) {
-  int failed = 0, n = 0;
-  for (; tests[n].name; n++) {
-    un__err err = {0};
-    un__graph *g = un__workspace_create(&err);
-    struct un__rw_state state = {tests[n].rule, tests[n].name};
-    un__rw rw = {.g = g, .licences = tests[n].licences, .set = tests[n].set, .state = &state};
-    if (!g || !tests[n].run(&rw))
-      failed++;
-    else
-      printf("ok - %s\n", tests[n].name);
-    un__workspace_destroy(g);
-  }
-  printf("1..%d\n", n);
-  return failed > 99 ? 99 : failed;
-}
+/* The test program's `main`: the number of failures, at most 99. Tables end with an empty row. */
+int un__mt_main(int argc, char **argv, const un__mt_test *tests, const un__mt_variant *variants);
+/* Sets up the context that a ruleset names, for a term to be matched; false: not for this one. Lives until the next. */
+bool un__mt_context(un__rw *rw, const char *ctx, const un_uop *left);
 
 #endif

@@ -132,6 +132,10 @@ typedef struct un__rule_count { uint64_t fired, declined; } un__rule_count;
 un__rule_count un__rule_counts(const un__ruleset *set, uint32_t rule);
 uint64_t un__rewrite_visits(void);       /* node visits so far, firings included */
 
+/* Says through the log hook of `err` what in UNIR_DISABLE_RULE, UNIR_RULE_LIMIT and UNIR_TRACE means nothing: names of
+ * no rule of `sets` (which end with NULL), no number, no kind of trace. False: something was said. */
+bool un__rewrite_check_env(const un__ruleset *const *sets, un__err *err);
+
 /* Every built-in ruleset and pass, for listing: generated into a table by the build. */
 extern const un__ruleset *const un__all_rulesets[];
 extern const un__pass *const un__all_passes[];

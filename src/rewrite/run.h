@@ -114,7 +114,7 @@ enum { UN__TRACE_RULE = 1, UN__TRACE_STAGE = 2 };
 typedef struct un__rw_env {
   uint32_t trace;
   bool any_disabled, limited;
-  char disabled[4096];       /* names between commas, with one at either end */
+  char *disabled;            /* as it was given; NULL: nothing */
 } un__rw_env;
 const un__rw_env *un__rw_env_get(void);
 bool un__rw_is_disabled(const un__ruleset *set, uint32_t rule);

@@ -233,6 +233,66 @@ Test(rewrite, switches_of_the_environment) {
   cr_assert_eq(lines, 3, "two runs and one firing");
 }
 
+static const un_uop *with_env(const char *name, const char *value, const un__ruleset *const *sets) {
+  cr_assert_eq(setenv(name, value, 1), 0);
+  err.log.write = count_line;
+  lines = 0;
+  un__rewrite_check_env(sets, &err);
+  const un_uop *n = add(add(var("x"), un__idx(g, 0)), un__idx(g, 0));
+  return un__graph_rewrite(g, n, &post, NULL);
+}
+static const un__ruleset *const known_sets[] = {&arith, &push_set, NULL};
+
+Test(rewrite, blanks_and_empty_names_are_no_rules) {
+  cr_assert_neq(with_env("UNIR_DISABLE_RULE", " , t_arith.zero ,,fold,", known_sets), var("x"));
+  cr_assert_eq(lines, 0);
+}
+Test(rewrite, a_part_of_a_name_is_no_name) {
+  cr_assert_eq(with_env("UNIR_DISABLE_RULE", "zer,zeroo,arith.zero,t_arith,t_push.zero", known_sets), var("x"));
+  cr_assert_eq(lines, 5, "each is said to be no rule");
+}
+Test(rewrite, long_lists_of_rules_count_whole) {
+  enum { N = 10000 };
+  static char list[N + 16];
+  memset(list, ',', N);
+  memcpy(list + N, "zero", 5);
+  cr_assert_neq(with_env("UNIR_DISABLE_RULE", list, known_sets), var("x"));
+}
+Test(rewrite, nothing_said_is_nothing_asked) {
+  cr_assert_eq(setenv("UNIR_RULE_LIMIT", "", 1), 0);
+  cr_assert_eq(setenv("UNIR_TRACE", "  ", 1), 0);
+  cr_assert_eq(with_env("UNIR_DISABLE_RULE", "", known_sets), var("x"));
+  cr_assert_eq(lines, 0);
+}
+Test(rewrite, a_limit_of_nothing) {
+  cr_assert_neq(with_env("UNIR_RULE_LIMIT", "0", known_sets), var("x"));
+  cr_assert_eq(lines, 0);
+}
+Test(rewrite, a_negative_limit_is_no_limit) {
+  cr_assert_eq(with_env("UNIR_RULE_LIMIT", "-1", known_sets), var("x"));
+  cr_assert_eq(lines, 1);
+}
+Test(rewrite, a_limit_with_letters_is_no_limit) {
+  cr_assert_eq(with_env("UNIR_RULE_LIMIT", "0x1", known_sets), var("x"));
+  cr_assert_eq(lines, 1);
+}
+Test(rewrite, two_limits_are_no_limit) {
+  cr_assert_eq(with_env("UNIR_RULE_LIMIT", "0,1", known_sets), var("x"));
+  cr_assert_eq(lines, 1);
+}
+Test(rewrite, a_limit_beyond_64_bits_limits_nothing) {
+  cr_assert_eq(with_env("UNIR_RULE_LIMIT", " 99999999999999999999999999 ", known_sets), var("x"));
+  cr_assert_eq(lines, 0);
+}
+Test(rewrite, kinds_of_trace_are_words) {
+  cr_assert_eq(with_env("UNIR_TRACE", "install,rules,Stage", known_sets), var("x"));
+  cr_assert_eq(lines, 3, "no trace, three complaints");
+}
+Test(rewrite, several_kinds_of_trace) {
+  cr_assert_eq(with_env("UNIR_TRACE", "stage, rule", known_sets), var("x"));
+  cr_assert_eq(lines, 2, "one run, one firing: x + 0 is known by then");
+}
+
 /* ---- substitution ---- */
 
 Test(rewrite, substitute_is_simultaneous) {

@@ -74,9 +74,10 @@ static void each_test(un__pat *p,
 static void table_row(un__pat *p, const un__ruleset_ast *s, uint32_t rule, size_t number, const un__ptest *t,
                       un__strbuf *out) {
   const un__rule *r = s->rules.at[rule];
-  un__sb_printf(out, "  {\"%s:%u %s\", &un__ruleset_%s, %zu, 0x%xu, test_%s_%s_%zu},\n", p->files.at[t->loc.file].name,
-                (unsigned)t->loc.line, r->name, s->name, number_of(p, s, r), (unsigned)t->licences, s->name, r->name,
-                number);
+  un__sb_printf(out, "  {\"%s:%u %s\", &un__ruleset_%s, %zu, 0x%xu, ", p->files.at[t->loc.file].name,
+                (unsigned)t->loc.line, r->name, s->name, number_of(p, s, r), (unsigned)t->licences);
+  un__sb_printf(out, s->ctx ? "\"%s\", " : "NULL, ", s->ctx);
+  un__sb_printf(out, "%s, test_%s_%s_%zu},\n", t->rhs ? "true" : "false", s->name, r->name, number);
 }
 
 void un__emit_tests(un__pat *p, const un__emit_options *o, un__strbuf *out) {
@@ -98,5 +99,7 @@ void un__emit_tests(un__pat *p, const un__emit_options *o, un__strbuf *out) {
   un__sb_finish(&tests);
   un__sb_puts(out, "static const un__mt_test tests[] = {\n");
   each_test(p, table_row, out);
-  un__sb_puts(out, "  {0},\n};\n\nint main(void) { return un__mt_main(tests); }\n");
+  un__sb_puts(out, "  {0},\n};\n\n");
+  un__emit_variants(p, out);
+  un__sb_puts(out, "int main(int argc, char **argv) { return un__mt_main(argc, argv, tests, variants); }\n");
 }

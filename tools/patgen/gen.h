@@ -43,6 +43,7 @@ typedef struct un__set_code {
 void un__emit_source(un__pat *p, const un__emit_options *o, un__strbuf *out);
 void un__emit_header(un__pat *p, const un__emit_options *o, un__strbuf *out);
 void un__emit_tests(un__pat *p, const un__emit_options *o, un__strbuf *out);
+void un__emit_variants(un__pat *p, un__strbuf *out);
 void un__emit_json(un__pat *p, un__strbuf *out);
 void un__emit_actions(un__pat *p, un__set_code *s, un__strbuf *out);
 void un__emit_matchers(un__pat *p, const un__set_code *s, const un__emit_options *o, un__strbuf *out);

@@ -111,6 +111,16 @@ static const tool_command *find(const char *name) {
   return NULL;
 }
 
+static void write_line(void *data, const char *line) { fprintf(stderr, "unir: %s\n", line); }
+
+const un__log tool_log = {.write = write_line};
+
+/* Runs a command, unless the environment asks for what does not exist. */
+static int run(const tool_command *c, int argc, char **argv) {
+  un__err err = {.log = tool_log};
+  return un__rewrite_check_env(un__all_rulesets, &err) ? c->run(argc, argv) : EXIT_USAGE;
+}
+
 static int no_command(const char *name) {
   fprintf(stderr, "unir: no command '%s'\n", name);
   help(stderr);
@@ -126,5 +136,5 @@ int main(int argc, char **argv) {
   if (wants_help && argc == 2) return help(stdout), tool_flush();
   const tool_command *c = find(wants_help ? argv[2] : first);
   if (!c) return no_command(wants_help ? argv[2] : first);
-  return wants_help ? help_command(c) : c->run(argc - 1, argv + 1);
+  return wants_help ? help_command(c) : run(c, argc - 1, argv + 1);
 }

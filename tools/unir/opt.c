@@ -110,7 +110,7 @@ static int run(int argc, char **argv) {
   if (!tool_parse(&tool_opt, argc, argv, &s, &path, &code)) return code;
   if (!path == !s.list) return tool_usage(&tool_opt, "expected one FILE, or --list", NULL);
   if (s.list) return print_list();
-  un__err err = {0};
+  un__err err = {.log = tool_log};
   un__strbuf out;
   un__sb_init(&out);
   code = process_file(&s, path, &out, &err) == UN_OK ? tool_print(&out) : tool_fail(&err);

@@ -185,7 +185,7 @@ static void finish(job *j) {
 static int run(int argc, char **argv) {
   static job j;     /* large */
   int code;
-  j = (job){.device = "cpu", .licences = UN__LIC_PRECISE};
+  j = (job){.device = "cpu", .licences = UN__LIC_PRECISE, .err = {.log = tool_log}};
   if (!tool_parse(&tool_run, argc, argv, &j, &j.program, &code)) return code;
   un__graph *ws = un__workspace_create(&j.err);
   un__parsed_graph g = {0};

@@ -72,7 +72,7 @@ static int run(int argc, char **argv) {
   if (!tool_parse(&tool_show, argc, argv, &s, &path, &code)) return code;
   if (s.show.why && s.show.stage < UN__SHOW_OPT) return tool_usage(&tool_show, "--why: the optimiser decides at stage opt", NULL);
   if (s.show.notes && !s.show.text) return tool_usage(&tool_show, "--notes: needs --text", NULL);
-  un__err err = {0};
+  un__err err = {.log = tool_log};
   un__strbuf out;
   un__sb_init(&out);
   code = show(&s, path, &out, &err) == UN_OK ? tool_print(&out) : tool_fail(&err);

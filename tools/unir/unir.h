@@ -41,6 +41,8 @@ bool tool_parse(const tool_command *c, int argc, char **argv, void *settings, co
 /* `set` of options that commands share. */
 const char *tool_set_licences(uint32_t *out, const char *name);
 
+/* Traces of the rewrite engine, on standard error: what an un__err of the tool logs to. */
+extern const un__log tool_log;
 /* "unir: <message>" on standard error; EXIT_FAILED. */
 int tool_fail(const un__err *err);
 /* "unir <command>: <what>: <arg>" and where help is; EXIT_USAGE. */

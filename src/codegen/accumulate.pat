@@ -20,6 +20,7 @@ ruleset accumulate ctx un__accumulation {
             0:index):dtype(accumulator(root))):dtype(x),
           x)),
       *r)), 0:index):dtype(accumulator(root)))
+    test REDUCE<ADD>(CAST<f32>(RANGE<0, REDUCE>(8)), RANGE<0, REDUCE>(8)) -> fires
 }
 
 stage accumulate { use accumulate walk once fuel 4 }

@@ -67,6 +67,7 @@ ruleset decompose_f32 {
     let c = WHERE(LT(130.0, low), 130.0, low)
     let n = nearest_i32(c)
     => scale_f32(exp2_poly_f32(c - CAST<f32>(n)), n)
+    test EXP2(v:f32) -> fires
     test EXP2(v:f64) -> nomatch
 
   /// ln2 in two parts: the first has 9 bits, so its product with n is exact.
@@ -77,6 +78,7 @@ ruleset decompose_f32 {
     let n = nearest_i32(c * 1.44269504)
     let nf = CAST<f32>(n)
     => scale_f32(exp_poly_f32((c - nf * 0.693359375) + nf * 2.12194440e-4), n)
+    test EXP(v:f32) -> fires
     test EXP(v:f64) -> nomatch
 
   /// x = m * 2^e with m in [sqrt(1/2), sqrt(2)); subnormals are scaled up first.
@@ -89,6 +91,7 @@ ruleset decompose_f32 {
     let ef = CAST<f32>(e) - WHERE(small, 23.0:dtype(x), 0.0:dtype(x))
     let w = log_tail_f32(f, f * f) - ef * 2.12194440e-4
     => log_ends(x, ef * 0.693359375 + (f + w))
+    test LOG(v:f32) -> fires
     test LOG(v:f64) -> nomatch
 
   /// e + log(m) * log2(e), the factors in two parts: the product of the first 12 bits of each is exact.
@@ -103,6 +106,7 @@ ruleset decompose_f32 {
     let hi = BITCAST<f32>(BITCAST<i32>(f + w) & -4096)
     let lo = (f - hi) + w
     => log_ends(x, (hi * 1.44287109375 + ((lo + hi) * -1.7605285393e-4 + lo * 1.44287109375)) + ef)
+    test LOG2(v:f32) -> fires
     test LOG2(v:f64) -> nomatch
 
   /// In f64: x times a 29-bit piece of 1/pi is exact, so the part below 1 of x/pi comes out right for every x from the
@@ -120,6 +124,7 @@ ruleset decompose_f32 {
     let r = (s - q2) + (d * inverse_pi_2(a, d) + d * inverse_pi_3(a, d))
     let q = q0 + q1 + q2
     => CAST<f32>(sin_poly_short(r, r * r) * sign_of_turns(q))
+    test SIN(v:f32) -> fires
     test SIN(v:f64) -> nomatch
 
   /// The sine of x + pi/2: half a turn is added to x/pi where that is exact, before the pieces are put together.
@@ -136,6 +141,7 @@ ruleset decompose_f32 {
     let r = (s - q2) + (d * inverse_pi_2(a, d) + d * inverse_pi_3(a, d))
     let q = q0 + q1 + q2
     => CAST<f32>(sin_poly_short(r, r * r) * sign_of_turns(q))
+    test COS(v:f32) -> fires
     test COS(v:f64) -> nomatch
 }
 

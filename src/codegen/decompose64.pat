@@ -59,6 +59,7 @@ ruleset decompose_f64 {
     let n = FLOOR(c + 0.5)
     let f = c - n
     => scale_f64(exp2_poly_f64(f) * f + 1.0, n)
+    test EXP2(v:f64) -> fires
     test EXP2(v:f32) -> nomatch
 
   /// The first part of ln2 has 32 bits, so its product with n is exact.
@@ -69,6 +70,7 @@ ruleset decompose_f64 {
     let n = FLOOR(c * 0x1.71547652b82fep+0 + 0.5)
     let r = (c - n * 0x1.62e42feep-1) - n * 0x1.a39ef35793c76p-33
     => scale_f64((exp_poly_f64(r) * (r * r) + r) + 1.0, n)
+    test EXP(v:f64) -> fires
     test EXP(v:f32) -> nomatch
 
   /// log(1 + f) = f - h + s * (h + ...), s = f / (2 + f), h = f^2 / 2.
@@ -83,6 +85,7 @@ ruleset decompose_f64 {
     let h = f * f * 0.5
     let t = s * (h + z * log_poly_f64(z))
     => log_ends(x, e * 0x1.62e42feep-1 - ((h - (t + e * 0x1.a39ef35793c76p-33)) - f))
+    test LOG(v:f64) -> fires
     test LOG(v:f32) -> nomatch
 
   /// The high half of log(m) has 21 bits and so has the first part of log2(e): their product is exact.
@@ -102,6 +105,7 @@ ruleset decompose_f64 {
     let low = (lo + hi) * 0x1.705fc2eefa2p-33 + lo * 0x1.71547652p+0
     let w = e + high
     => log_ends(x, (low + ((e - w) + high)) + w)
+    test LOG2(v:f64) -> fires
     test LOG2(v:f32) -> nomatch
 
   /// Below 2^20 pi in three parts, the first two of 32 bits, is enough; above, as many bits of 1/pi as it takes. A zero
@@ -114,6 +118,7 @@ ruleset decompose_f64 {
     let near = (((x - n * 0x1.921fb544p+1) - n * 0x1.0b4611a6p-33) - n * 0x1.3198a2e037073p-68) * (1.0 - odd * 2.0)
     let r = WHERE(LT(a, 0x1.0p20), near, sin_f64_large(x))
     => WHERE(EQ(x, 0.0), x, sin_near_f64(r, r * r))
+    test SIN(v:f64) -> fires
     test SIN(v:f32) -> nomatch
 
   /// cos x is the sine of what is left of x beside an odd multiple of pi/2, n = k + 1/2 times pi; negated when k is even.
@@ -126,5 +131,6 @@ ruleset decompose_f64 {
     let near = (((x - n * 0x1.921fb544p+1) - n * 0x1.0b4611a6p-33) - n * 0x1.3198a2e037073p-68) * (odd * 2.0 - 1.0)
     let r = WHERE(LT(a, 0x1.0p20), near, cos_f64_large(x))
     => sin_near_f64(r, r * r)
+    test COS(v:f64) -> fires
     test COS(v:f32) -> nomatch
 }

@@ -108,20 +108,26 @@ ruleset index_width ctx un__target {
 
   /// Lanes are converted before they are put together.
   @proof(fuzz)
-  rule index_vector: VECTORIZE(x:index, ..):index
+  rule index_vector: VECTORIZE(_:index, ..):index
     let w = width(root)
     => CAST(as_lanes(root, w)):dtype(root)
+    test VECTORIZE(CAST<index>(v:i32), CAST<index>(w:i32)) -> CAST<index>(VECTORIZE(v, w))
+    test VECTORIZE(ADD(a:index, b:index), ADD(a, c:index)) -> nomatch
   /// Lanes of a lowered vector.
   @proof(fuzz)
   rule index_lanes: GEP<l>(x:index):index
     let w = width(root)
     => CAST(GEP<l>(as_int(x, w))):dtype(root)
+    test GEP<0>(CAST<index>(VECTORIZE(v:i32, w:i32))) -> CAST<index>(GEP<0>(VECTORIZE(v, w)))
+    test GEP<0>(VECTORIZE(ADD(a:index, b:index), ADD(a, c:index))) -> nomatch
 
   /// The address takes the integer.
   @proof(fuzz)
   rule address: INDEX(p, i:index, *gate)
     let w = width(i)
     => INDEX(p, as_int(i, w), *gate)
+    test INDEX(p:ptr, CAST<index>(v:i32)) -> INDEX(p, v)
+    test INDEX(p:ptr, ADD(v:index, w:index)) -> nomatch
 }
 
 stage index_division { use floor_division, fold  walk post  fuel 64 }

@@ -84,6 +84,8 @@ ruleset narrow ctx un__target {
   /// Lanes are combined in f32: the order is fixed, the roundings in between are fewer.
   @proof(fuzz)
   rule narrow_lanes: HREDUCE<k>(x:f16|bf16|f8e4m3|f8e5m2):f16|bf16|f8e4m3|f8e5m2 if emulated(x) => CAST(HREDUCE<k>(CAST<f32>(x)):f32):dtype(root)
+    test HREDUCE<ADD>(VECTORIZE(v:f16, w:f16)):f16 -> CAST<f16>(HREDUCE<ADD>(CAST<f32>(VECTORIZE(v, w))):f32)
+    test HREDUCE<ADD>(VECTORIZE(v:f32, w:f32)):f32 -> nomatch
 
   /// A choice between bit patterns, which every target has.
   @proof(fuzz)
@@ -126,9 +128,13 @@ ruleset narrow_casts ctx un__target {
   @proof(fuzz)
   rule bf16_i64: CAST<bf16>(x:i64)
     => CAST<bf16>(WHERE(LT(x, -0x20000000000000) | LT(0x20000000000000:dtype(x), x), odd_f64(x), CAST<f64>(x)))
+    test CAST<bf16>(v:i64) -> fires
+    test CAST<bf16>(v:i32) -> nomatch
   /// The same without a sign.
   @proof(fuzz)
   rule bf16_u64: CAST<bf16>(x:u64) => CAST<bf16>(WHERE(LT(0x20000000000000:dtype(x), x), odd_f64(x), CAST<f64>(x)))
+    test CAST<bf16>(v:u64) -> fires
+    test CAST<bf16>(v:i64) -> nomatch
 
   /// On the bits, where no instruction does it.
   @proof(fuzz)

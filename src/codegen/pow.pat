@@ -67,6 +67,7 @@ ruleset decompose_pow {
     let n = FLOOR(c + 0.5)
     let r = CAST<f32>(exp2_short(c - n) * pow2_f64(n))
     => pow_signs(a, b, LT(BITCAST<i32>(a), 0), pow_ends(b, m, r))
+    test POW(v:f32, w:f32) -> fires
     test POW(v:f64, w:f64) -> nomatch
 
   /// log2 of |a| in two parts, times b in two parts, and 2 to the sum.
@@ -113,5 +114,6 @@ ruleset decompose_pow {
     let n = FLOOR(c + 0.5)
     let y = (c - n) + cl
     => pow_signs(a, b, LT(BITCAST<i64>(a), 0), pow_ends(b, m, scale_f64(exp2_poly_f64(y) * y + 1.0, n)))
+    test POW(v:f64, w:f64) -> fires
     test POW(v:f32, w:f32) -> nomatch
 }

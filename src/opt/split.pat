@@ -15,34 +15,50 @@ ruleset split_accesses ctx un__split {
   /// An access that moves along a padded range happens only inside the old domain.
   @proof(fuzz)
   rule gate_access: INDEX(p, i) if split_pads(i) => INDEX(p, i, split_inside(i))
+    test INDEX(p:ptr, RANGE<0, LOOP>(7)) -> INDEX(p, RANGE<0, LOOP>(7), LT(ADD(MUL(RANGE<1, LOOP>(2), 4), RANGE<2, UPCAST>(4)), 7))
+    test INDEX(p:ptr, RANGE<0, LOOP>(8)) -> nomatch
 
   /// The same where there is a gate already. The gate may be all that moves.
   @proof(fuzz)
   rule gate_guarded: INDEX(p, i, g:bool) if split_pads(i) || split_pads(g) => INDEX(p, i, AND(g, split_inside(i)))
+    test INDEX(p:ptr, v:index, LT(RANGE<0, LOOP>(7), 3)) -> INDEX(p, v, AND(LT(RANGE<0, LOOP>(7), 3), LT(ADD(MUL(RANGE<1, LOOP>(2), 4), RANGE<2, UPCAST>(4)), 7)))
+    test INDEX(p:ptr, v:index, LT(RANGE<0, LOOP>(8), 3)) -> nomatch
 
   /// Copies beyond the end compute the last value again and store nothing.
   @proof(fuzz)
   rule gate_store: STORE(INDEX(p, i), v) if split_overruns(i) => STORE(INDEX(p, i, split_inside(i)), v)
+    test STORE(INDEX(p:ptr, RANGE<0, UNROLL>(7)), v:f32) -> STORE(INDEX(p, RANGE<0, UNROLL>(7), LT(ADD(MUL(RANGE<1, LOOP>(2), 4), RANGE<2, UPCAST>(4)), 7)), v)
+    test STORE(INDEX(p:ptr, RANGE<0, LOOP>(7)), v:f32) -> nomatch
 
   /// The same where the store has a gate already.
   @proof(fuzz)
   rule gate_guarded_store: STORE(INDEX(p, i, g:bool), v) if split_overruns(i)
     => STORE(INDEX(p, i, AND(g, split_inside(i))), v)
+    test STORE(INDEX(p:ptr, RANGE<0, UNROLL>(7), c:bool), v:f32) -> STORE(INDEX(p, RANGE<0, UNROLL>(7), AND(c, LT(ADD(MUL(RANGE<1, LOOP>(2), 4), RANGE<2, UPCAST>(4)), 7))), v)
+    test STORE(INDEX(p:ptr, RANGE<0, UNROLL>(8), c:bool), v:f32) -> nomatch
 }
 
 ruleset split ctx un__split {
   /// The loops that close the range close its parts.
   @proof(fuzz)
   rule split_end: END(t, *r) if split_closes(r) => END(t, *split_loops(r))
+    test END(STORE(INDEX(p:ptr, RANGE<0, LOOP>(8)), v:f32), RANGE<0, LOOP>(8), RANGE<5, LOOP>(3))
+      -> END(STORE(INDEX(p, RANGE<0, LOOP>(8)), v), RANGE<1, LOOP>(2), RANGE<2, UPCAST>(4), RANGE<5, LOOP>(3))
+    test END(STORE(INDEX(p:ptr, RANGE<0, LOOP>(8)), v:f32), RANGE<5, LOOP>(3)) -> nomatch
 
   /// Padding takes part in a reduction as its neutral element.
   @proof(fuzz)
   rule split_padded_reduce: REDUCE<op>(x, *r) if split_closes_padded(r)
     => REDUCE<op>(WHERE(split_inside(x), x, split_identity(x, op)), *split_loops(r))
+    test REDUCE<ADD>(CAST<i32>(RANGE<0, REDUCE>(7)), RANGE<0, REDUCE>(7))
+      -> REDUCE<ADD>(WHERE(LT(ADD(MUL(RANGE<1, LOOP>(2), 4), RANGE<2, UPCAST>(4)), 7), CAST<i32>(RANGE<0, REDUCE>(7)), 0:i32), RANGE<1, LOOP>(2), RANGE<2, UPCAST>(4))
+    test REDUCE<ADD>(CAST<i32>(RANGE<0, REDUCE>(8)), RANGE<0, REDUCE>(8)) -> nomatch
 
   /// A reduction over the range is one over its parts.
   @proof(fuzz)
   rule split_reduce: REDUCE<op>(x, *r) if split_closes(r) => REDUCE<op>(x, *split_loops(r))
+    test REDUCE<ADD>(CAST<i32>(RANGE<0, REDUCE>(8)), RANGE<0, REDUCE>(8)) -> REDUCE<ADD>(CAST<i32>(RANGE<0, REDUCE>(8)), RANGE<1, LOOP>(2), RANGE<2, UPCAST>(4))
+    test REDUCE<ADD>(CAST<i32>(RANGE<0, REDUCE>(8)), RANGE<5, REDUCE>(3)) -> nomatch
 }
 
 stage opt_split_accesses { use split_accesses walk once fuel 4 }

@@ -90,7 +90,7 @@ static void check_unused(un__pat *p, const un__rule *r, const un__variant *v) {
 
 static void check_tests(un__pat *p, const un__rule *r) {
   bool fires = false, waits = false;
-  for (size_t i = 0; i < r->tests.n; i++) *(r->tests.at[i].rhs ? &fires : &waits) = true;
+  for (size_t i = 0; i < r->tests.n; i++) *(r->tests.at[i].fires ? &fires : &waits) = true;
   if (!r->tests.n)
     un__pat_warn(p, r->loc, "untested", "rule '%s' has no test", r->name);
   else if (!fires)

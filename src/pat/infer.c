@@ -511,7 +511,7 @@ static int walk_name_node(un__infer *in, un__ex *e) {
   const un__name *n = un__infer_name(in, e->name);
   if (!n && in->in_test) {
     int tv = new_class(in, e->type ? e->type->mask : UINT32_MAX, NULL);
-    if (!e->type || !(e->type->mask & ~UN__PAT_PTR) || (e->type->mask & (e->type->mask - 1)))
+    if (!e->type || (e->type->mask & (e->type->mask - 1)))
       un__pat_error(in->p, e->loc, "type", "give variable '%s' a single dtype where it first appears: %s:i32", e->name,
                     e->name);
     add_name(in, (un__name){.name = e->name, .kind = UN__K_NODE, .tv = tv});

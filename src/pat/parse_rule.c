@@ -316,7 +316,10 @@ static void tests(un__parser *ps, un__rule *r) {
     }
     t.lhs = un__ps_expr(ps);
     un__ps_expect(ps, UN__T_ARROW, "in a test");
-    if (!un__ps_accept_word(ps, "nomatch")) t.rhs = un__ps_expr(ps);
+    if (un__ps_accept_word(ps, "fires"))
+      t.fires = true;
+    else if (!un__ps_accept_word(ps, "nomatch"))
+      t.rhs = un__ps_expr(ps), t.fires = true;
     if (!ps->bad) un__pat_push(ps->p, &r->tests, t);
   }
 }

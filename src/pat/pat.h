@@ -190,7 +190,8 @@ typedef struct un__clause {
 typedef struct un__ptest {
   un__pat_loc loc;
   uint32_t licences;
-  un__ex *lhs, *rhs; /* rhs NULL: nomatch */
+  un__ex *lhs, *rhs; /* rhs NULL: nomatch, or, with `fires`, anything */
+  bool fires;
 } un__ptest;
 
 typedef struct un__ruleset_ast un__ruleset_ast;

@@ -39,6 +39,7 @@ ruleset tensor_form {
   /// A kernel takes a limited number of buffers.
   @proof(fuzz)
   rule stack_in_groups: m = STACK(..) => stack_in_groups(m)
+    test STACK(v:f32, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v) -> fires
     test STACK(v:f32, w:f32) -> nomatch
 
   /// Storing what is stored.
@@ -190,6 +191,8 @@ ruleset mops {
 ruleset reductions ctx un__rf_push {
   @proof(fuzz)
   rule index_reduce: INDEX(m = REDUCE_AXIS(_), *i) => reduce_over(m, i)
+    test INDEX(REDUCE_AXIS<ADD, 0>(EXPAND(RESHAPE(v:i32, 1), 4))):i32
+      -> REDUCE<ADD>(INDEX(EXPAND(RESHAPE(v, 1), 4), RANGE<7, REDUCE>(4)):i32, RANGE<7, REDUCE>(4))
 }
 
 stage tensor_form { use tensor_form walk post fuel 16 }

@@ -62,18 +62,23 @@ ruleset data_bounds {
 ruleset stages ctx un__rf_memory {
   @proof(trusted "placement")
   rule stage_in_place: INDEX(b = BUFFER(..), ..) => in_place(b)
+    test INDEX(BUFFER<0, 0>(4):i32, i:index):i32 -> CAST<i32>(i)
+    test INDEX(BUFFER<1, 0>(4):i32, i:index):i32 -> nomatch
 }
 
 /// The element of a buffer is a LOAD.
 ruleset memory {
   @proof(trusted "placement")
   rule element: INDEX(b = BUFFER(..), *i) => element(b, i)
+    test INDEX(BUFFER<0, 0>(4):f32, i:index):f32 -> fires
 }
 
 ruleset gated_loads {
   /// A LOAD whose gate is false is zero already.
   @proof(fuzz)
   rule where_load: WHERE(c, v = LOAD(INDEX(_, _, g)), @zero) if implied(g, c) ~> v
+    test WHERE(c:bool, LOAD(INDEX(p:ptr, i:index, c)):f32, 0.0:f32) -> LOAD(INDEX(p, i, c)):f32
+    test WHERE(d:bool, LOAD(INDEX(p:ptr, i:index, c:bool)):f32, 0.0:f32) -> nomatch
 }
 
 stage stages_in_place { use stages walk pre fuel 256 }

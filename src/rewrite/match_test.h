@@ -12,7 +12,7 @@
 
 struct un__rw_state {
   uint32_t rule;
-  const char *name;
+  const char *name, *ctx;
   const un_uop **left; /* where a test leaves its left side instead of matching it; NULL: it matches */
 };
 
@@ -69,6 +69,12 @@ static inline const un_uop *un__mt_var(un__graph *g, un__dtype dt, const char *n
   return un__uop(g, UN__OP_BUFFER, dt, NULL, 0, (const int64_t[]){(int64_t)number, 0}, 2);
 }
 
+/* An argument of the kernel: 1000 floats. */
+static inline const un_uop *un__mt_pointer(un__graph *g, size_t number) {
+  const un_uop *n = un__idx(g, 1000);
+  return un__uop(g, UN__OP_PARAM, un__dt_ptr(UN_F32, UN__SPACE_GLOBAL), &n, 1, (const int64_t[]){(int64_t)number}, 1);
+}
+
 static inline bool un__mt_unbuilt(un__rw *rw) {
   printf("not ok - %s: cannot be built: %s\n", rw->state->name, un__graph_err(rw->g)->text);
   return false;
@@ -79,16 +85,26 @@ static inline void un__mt_show(const char *what, const un_uop *n) {
   printf("# %s\n%s\n", what, n ? un__sb_str(&text) : "(nothing)");
   un__sb_finish(&text);
 }
-static inline bool un__mt_check(un__rw *rw, const un_uop *lhs, const un_uop *want, bool matches) {
-  if (!lhs || (matches && !want)) return un__mt_unbuilt(rw);
+/* Sets up the context that a ruleset names, for a term to be matched; false: not for this one. Lives until the next. */
+bool un__mt_context(un__rw *rw, const char *ctx, const un_uop *left);
+
+/* What a test says of its left side. */
+typedef enum un__mt_claim { UN__MT_WAITS, UN__MT_FIRES, UN__MT_GIVES } un__mt_claim;
+
+static inline bool un__mt_check(un__rw *rw, const un_uop *lhs, const un_uop *want, un__mt_claim claim) {
+  if (!lhs || (claim == UN__MT_GIVES && !want)) return un__mt_unbuilt(rw);
   if (rw->state->left) {
     *rw->state->left = lhs;
     return true;
   }
   rw->root = lhs;
+  if (rw->state->ctx && !un__mt_context(rw, rw->state->ctx, lhs)) {
+    printf("not ok - %s: contexts.c makes no %s of this\n", rw->state->name, rw->state->ctx);
+    return false;
+  }
   un__match_fn match = rw->set->match[lhs->op];
   const un_uop *got = match ? match(rw, lhs) : NULL;
-  if (got == want && un__graph_status(rw->g) == UN_OK) return true;
+  if ((claim == UN__MT_FIRES ? got != NULL : got == want) && un__graph_status(rw->g) == UN_OK) return true;
   printf("not ok - %s\n", rw->state->name);
   if (un__graph_status(rw->g) != UN_OK) printf("# %s\n", un__graph_err(rw->g)->text);
   un__mt_show("given", lhs);
@@ -99,7 +115,4 @@ static inline bool un__mt_check(un__rw *rw, const un_uop *lhs, const un_uop *wan
 
 /* The test program's `main`: the number of failures, at most 99. Tables end with an empty row. */
 int un__mt_main(int argc, char **argv, const un__mt_test *tests, const un__mt_variant *variants);
-/* Sets up the context that a ruleset names, for a term to be matched; false: not for this one. Lives until the next. */
-bool un__mt_context(un__rw *rw, const char *ctx, const un_uop *left);
-
 #endif

@@ -194,6 +194,7 @@ ruleset compare {
   for op in Both {
     @order("chains that lean right get fewer")
     rule lean_left_cond: op[x = op(_, _):bool, op[y, z]] if is_link(op, z) ~> op(op(x, y), z)
+      test AND(AND(a:bool, b:bool), AND(c:bool, d:bool)) -> AND(AND(AND(a, b), c), d)
       test AND(AND(a:bool, b:bool), c:bool) -> nomatch
     @order("pairs of conditions out of order get fewer")
     rule sort_conds: op[op[x:bool, y], z] if after(op, y, z) ~> op(op(x, z), y)

@@ -43,16 +43,23 @@ ruleset valid {
   /// An address takes the condition as its gate.
   @proof(fuzz)
   rule index_valid: INDEX(p:ptr, VALID(i, g)) ~> INDEX(p, i, g)
+    test INDEX(p:ptr, VALID(i:index, c:bool)) -> INDEX(p, i, c)
   @proof(fuzz)
   @order("VALID only moves outwards")
   rule index_valid_gate: INDEX(p:ptr, VALID(i, g), h:bool) ~> INDEX(p, i, AND(g, h))
+    test INDEX(p:ptr, VALID(i:index, c:bool), d:bool) -> INDEX(p, i, AND(c, d))
   @proof(fuzz)
   rule index_gate_true: INDEX(p:ptr, i, @true) ~> INDEX(p, i)
+    test INDEX(p:ptr, i:index, @true:bool) -> INDEX(p, i)
+    test INDEX(p:ptr, i:index, c:bool) -> nomatch
   /// Nothing is loaded where the gate is false.
   @proof(fuzz)
   rule load_never: LOAD(INDEX(_, _, @false)):bool|int|float ~> @zero
+    test LOAD(INDEX(p:ptr, i:index, @false:bool)):f32 -> 0.0:f32
+    test LOAD(INDEX(p:ptr, i:index, c:bool)):f32 -> nomatch
   @proof(fuzz)
   rule load_invalid: LOAD(INDEX(_, INVALID())):bool|int|float ~> @zero
+    test LOAD(INDEX(p:ptr, INVALID())):f32 -> 0.0:f32
 
   // ---- under a guard ----
 
@@ -60,6 +67,8 @@ ruleset valid {
   @proof(fuzz)
   @order("`under` gives something smaller or nothing")
   rule index_under_gate: INDEX(p:ptr, i, g) if !is_const(g) => INDEX(p, under(i, g, 1), g)
+    test INDEX(p:ptr, FLOORMOD(v:index in [0, 9], 4), LT(v, 4)) -> INDEX(p, v, LT(v, 4))
+    test INDEX(p:ptr, FLOORMOD(v:index in [0, 9], 4), LT(v, 5)) -> nomatch
   @proof(fuzz)
   @order("`under` gives something smaller or nothing")
   rule valid_under_gate: VALID(i, g) if !is_const(g) => VALID(under(i, g, 1), g)

@@ -18,6 +18,10 @@ static void variable(un__gen *g, seen *s, const un__ex *e, const un__ex *range) 
   const char *dt = "0";
   for (int i = 0; e->type && i < UN__PDT_COUNT; i++)
     if (e->type->mask == (uint32_t)1 << i) dt = un__pat_fmt(g->p, "UN__DT(UN_%s)", un__pat_dtype_id[i]);
+  if (e->type && e->type->mask == UN__PAT_PTR) {
+    un__gen_line(g, "const un_uop *v_%s = un__mt_pointer(rw->g, %zu);", e->name, s->names.n - 1);
+    return;
+  }
   if (!range) {
     un__gen_line(g, "const un_uop *v_%s = un__mt_var(rw->g, %s, \"%s\", %zu);", e->name, dt, e->name, s->names.n - 1);
     return;
@@ -50,7 +54,10 @@ static void one_test(un__pat *p, const un__ruleset_ast *set, uint32_t rule, size
   variables(&g, &vars, t->lhs);
   if (t->rhs) variables(&g, &vars, t->rhs);
   const char *lhs = un__gen_node(&g, t->lhs), *rhs = t->rhs ? un__gen_node(&g, t->rhs) : "NULL";
-  un__gen_line(&g, "return un__mt_check(rw, %s, %s, %s);", lhs, rhs, t->rhs ? "true" : "false");
+  un__gen_line(&g, "return un__mt_check(rw, %s, %s, %s);", lhs, rhs,
+               t->rhs     ? "UN__MT_GIVES"
+               : t->fires ? "UN__MT_FIRES"
+                          : "UN__MT_WAITS");
   un__sb_puts(out, "}\n\n");
 }
 
@@ -77,7 +84,7 @@ static void table_row(un__pat *p, const un__ruleset_ast *s, uint32_t rule, size_
   un__sb_printf(out, "  {\"%s:%u %s\", &un__ruleset_%s, %zu, 0x%xu, ", p->files.at[t->loc.file].name,
                 (unsigned)t->loc.line, r->name, s->name, number_of(p, s, r), (unsigned)t->licences);
   un__sb_printf(out, s->ctx ? "\"%s\", " : "NULL, ", s->ctx);
-  un__sb_printf(out, "%s, test_%s_%s_%zu},\n", t->rhs ? "true" : "false", s->name, r->name, number);
+  un__sb_printf(out, "%s, test_%s_%s_%zu},\n", t->fires ? "true" : "false", s->name, r->name, number);
 }
 
 void un__emit_tests(un__pat *p, const un__emit_options *o, un__strbuf *out) {

@@ -37,12 +37,13 @@ static const char *given_dtype(un__gen *g, const un__ex *e, int op, const char *
     const char *d = un__pat_fmt(g->p, "UN__DT(UN_%s)", un__pat_dtype_id[i]);
     return conversion && first ? un__pat_fmt(g->p, "un__dt_with_lanes(%s, un__lanes(%s))", d, first) : d;
   }
-  const char *known = un__infer_dtype(g->in, e->tv);
+  const char *known = un__infer_whole_dtype(g->in, e->tv);
   if (known) return known;
   if (op == UN__POP_INDEX && first) return un__pat_fmt(g->p, "%s->dtype", first);
   if (op == UN__POP_HREDUCE && first) return un__pat_fmt(g->p, "un__m_scalar_of(%s->dtype)", first);
   if ((op == UN__POP_VECTORIZE || op == UN__POP_GEP) && first && count)
     return un__pat_fmt(g->p, "un__m_vec(%s->dtype, %s)", first, count);
+  if ((known = un__infer_dtype(g->in, e->tv))) return known;
   un__diag *d = un__pat_error(g->p, e->loc, "type", "the dtype of this %s is ambiguous", un__optab[op].name);
   un__pat_note_plain(g->p, d, conversion ? "write CAST<dtype>(...)" : "write its dtype after a colon");
   return "0";

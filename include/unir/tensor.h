@@ -87,7 +87,8 @@ UN_API UN_KEEP un_ctx *un_ctx_of(const un_tensor *t);
 UN_API un_tensor *un_from_data(un_ctx *cx, un_dtype dtype, un_dims shape, const void *data);
 
 /* The same without a copy: the memory is the caller's and must stay, unchanged, until the context is destroyed or every
- * tensor built from it has been released. After changing it call un_touch. */
+ * tensor built from it has been released. After changing it call un_touch. Errors also: INVALID_ARG (data is not aligned to
+ * the size of an element). */
 UN_API un_tensor *un_wrap_data(un_ctx *cx, un_dtype dtype, un_dims shape, const void *data);
 
 /* The memory behind `t` (made by un_wrap_data) has changed: later uses of the handle see the new content. Tensors built
@@ -191,7 +192,9 @@ UN_API un_tensor *un_ge(un_tensor *a, un_tensor *b);
 UN_API un_tensor *un_eq(un_tensor *a, un_tensor *b);
 UN_API un_tensor *un_ne(un_tensor *a, un_tensor *b);
 
-/* The same with a literal on the right: un_muls(x, 0.5) is un_mul(x, un_scalar_like(x, 0.5)). */
+/* The same with a literal on the right: un_muls(x, 0.5) is un_mul(x, un_scalar_like(x, 0.5)). The literal is part of the
+ * program: another value is another kernel, so a number that changes from round to round belongs in a tensor. A double
+ * holds integers up to 2^53 exactly; larger ones too belong in a tensor of their dtype. */
 UN_API un_tensor *un_adds(un_tensor *a, double b);
 UN_API un_tensor *un_subs(un_tensor *a, double b);
 UN_API un_tensor *un_muls(un_tensor *a, double b);
@@ -330,7 +333,8 @@ UN_API un_tensor *un_assign(un_tensor *dst, un_tensor *value);
 
 /* Computes n tensors in one schedule; their handles then stand for stored data. What another handle has stored already
  * (docs/ownership.md) is read, not computed again. Errors also: DEVICE, COMPILE, FUEL,
- * INTERNAL. NULL entries: INVALID_ARG. */
+ * INTERNAL. NULL entries: INVALID_ARG. n may be 0, and a tensor may be listed twice. After an error every handle still stands
+ * for its expression. */
 UN_API un_status un_realize(un_ctx *cx, size_t n, un_tensor *const *tensors);
 
 /* Realises t and copies its elements, row-major. Errors also: INVALID_ARG (t or dst is NULL; size is not exactly

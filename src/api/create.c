@@ -68,6 +68,10 @@ static const un_uop *buffer_of(un__call *c, un_dtype dtype, const un_dims *shape
   if (n == 0) return un__tensor_full(c->g, dtype, shape, 0);
   if (!data)
     return un__tensor_fail(c->g, UN_ERR_INVALID_ARG, "%s: expected %" PRId64 " elements, data is NULL", c->what, n);
+  /* Kernels promise it to the compiler. */
+  if (borrow && (uintptr_t)data % un_dtype_size(dtype))
+    return un__tensor_fail(c->g, UN_ERR_INVALID_ARG, "%s: expected data aligned to the %zu bytes of %s, it is %zu past such a place",
+                           c->what, un_dtype_size(dtype), un_dtype_name(dtype), (size_t)((uintptr_t)data % un_dtype_size(dtype)));
   const un_uop *node = new_buffer(c, dtype, shape, &serial);
   if (!node) return NULL;
   size_t size = (size_t)n * un_dtype_size(dtype);

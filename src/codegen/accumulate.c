@@ -5,16 +5,24 @@
  * that a range is closed once. Groups take as many rounds as reductions are nested.
  */
 #include "expand.h"
+#include "uop/combine.h"
 #include "uop/eval.h"
 
 extern const un__pass un__pass_accumulate;
 
-bool un__pred_ready(un__rw *rw, const un_uop *reduce) { return un__fn_accumulator(rw, reduce) != NULL; }
+enum { MAX_DEPS = 64 + 1 };
 
-const un_uop *un__fn_accumulator(un__rw *rw, const un_uop *reduce) {
+static un__span accumulators(const un__rw *rw, const un_uop *reduce) {
   const un__accumulation *a = rw->ctx;
   int64_t at = un__topo_find(&a->order, reduce);
-  return at >= 0 && a->order.at[at] == reduce ? a->reg[at] : NULL;
+  return at >= 0 && a->order.at[at] == reduce ? a->reg[at] : (un__span){0};
+}
+
+bool un__pred_ready(un__rw *rw, const un_uop *reduce) { return accumulators(rw, reduce).at != NULL; }
+
+const un_uop *un__fn_accumulator(un__rw *rw, const un_uop *reduce) {
+  un__span reg = accumulators(rw, reduce);
+  return reg.at ? reg.at[0] : NULL;
 }
 
 const un_uop *un__fn_neutral(un__rw *rw, const un_uop *x, int64_t op) {
@@ -26,6 +34,59 @@ const un_uop *un__fn_neutral(un__rw *rw, const un_uop *x, int64_t op) {
 
 const un_uop *un__fn_combined(un__rw *rw, int64_t op, const un_uop *a, const un_uop *b) {
   return un__binary(rw->g, (un__op)op, a, b);
+}
+
+/* ---- tuples ---- */
+
+/* The place of the one element of a register, once `after` (NULL: nothing) has happened. */
+static const un_uop *place(un__graph *g, const un_uop *reg, const un_uop *const *after, uint32_t n) {
+  const un_uop *src[1 + MAX_DEPS] = {reg};
+  if (n > MAX_DEPS) return NULL;
+  for (uint32_t i = 0; i < n; i++) src[1 + i] = after[i];
+  const un_uop *ptr = n ? un__uop(g, UN__OP_AFTER, 0, src, n + 1, NULL, 0) : reg;
+  return un__uop(g, UN__OP_INDEX, reg->dtype, (const un_uop *[]){ptr, un__idx(g, 0)}, 2, NULL, 0);
+}
+
+static const un_uop *read(un__graph *g, const un_uop *at, un__dtype dtype) {
+  return un__uop(g, UN__OP_LOAD, dtype, &at, 1, NULL, 0);
+}
+
+static const un_uop *write(un__graph *g, const un_uop *at, const un_uop *value) {
+  return un__uop(g, UN__OP_STORE, 0, (const un_uop *[]){at, value}, 2, NULL, 0);
+}
+
+/* old[i]: accumulator i inside the loop, begun as its identity before it. */
+static bool begin(un__graph *g, const un_uop *reduce, un__span reg, const un_uop **old) {
+  const un_uop *c = reduce->src[0], *after[1 + 64];
+  if (reduce->nsrc > sizeof after / sizeof *after) return false;
+  for (uint32_t i = 1; i < reduce->nsrc; i++) after[i] = reduce->src[i];
+  for (uint32_t i = 0; i < reg.n; i++) {
+    un__dtype dtype = un__combine_element(c, i)->dtype;
+    after[0] = write(g, place(g, reg.at[i], NULL, 0), un__with_dtype(g, un__combine_identity(c, i), dtype));
+    if (!(old[i] = read(g, place(g, reg.at[i], after, reduce->nsrc), dtype))) return false;
+  }
+  return true;
+}
+
+/* The END of the loop: the body's results, each stored when all accumulators have been read. */
+static const un_uop *step(un__graph *g, const un_uop *reduce, un__span reg, const un_uop *const *old) {
+  const un_uop *c = reduce->src[0], *now[UN__MAX_COMBINE], *src[1 + 64];
+  if (!un__combine_apply(g, c, old, c->src + 1, now)) return NULL;
+  for (uint32_t i = 0; i < reg.n; i++) now[i] = write(g, place(g, reg.at[i], old, reg.n), now[i]);
+  for (uint32_t i = 1; i < reduce->nsrc; i++) src[i] = reduce->src[i];
+  src[0] = un__uop(g, UN__OP_GROUP, 0, now, reg.n, NULL, 0);
+  return un__uop(g, UN__OP_END, 0, src, reduce->nsrc, NULL, 0);
+}
+
+un__span un__fn_accumulated(un__rw *rw, const un_uop *reduce) {
+  un__span reg = accumulators(rw, reduce);
+  const un_uop *old[UN__MAX_COMBINE], *end = NULL;
+  const un_uop **out = un__arena_alloc(un__workspace_arena(rw->g), reg.n * sizeof *out);
+  if (out && begin(rw->g, reduce, reg, old)) end = step(rw->g, reduce, reg, old);
+  if (!end) return (un__span){0};
+  for (uint32_t i = 0; i < reg.n; i++)
+    if (!(out[i] = read(rw->g, place(rw->g, reg.at[i], &end, 1), old[i]->dtype))) return (un__span){0};
+  return (un__span){out, reg.n};
 }
 
 /* ---- groups: nodes that close the same ranges ---- */
@@ -70,7 +131,7 @@ static void groups_finish(groups *gs) {
 static bool *find_holders(const un__topo *order) {
   bool *holds = un__calloc(order->n, sizeof *holds);
   for (size_t i = 0; holds && i < order->n; i++)
-    for (uint32_t j = 0; j < order->at[i]->nsrc && !holds[i]; j++) {
+    for (uint32_t j = un__first_source(order->at[i]); j < order->at[i]->nsrc && !holds[i]; j++) {
       int64_t s = un__topo_find(order, order->at[i]->src[j]);
       holds[i] = holds[s] || un__is(order->at[s], UN__OP_REDUCE);
     }
@@ -79,8 +140,8 @@ static bool *find_holders(const un__topo *order) {
 
 /* An accumulator lives inside the loops that any member of its group depends on: they run in one loop. The thread range
  * is none: a task has registers of its own. */
-static const un_uop *new_accumulator(un__graph *g, const group *gr, const un__topo *order, size_t at, int64_t id) {
-  const un_uop *src[1 + 64], *n = order->at[at];
+static const un_uop *new_accumulator(un__graph *g, const group *gr, const un__topo *order, un__dtype dtype, int64_t id) {
+  const un_uop *src[1 + 64];
   uint32_t k = 0;
   src[k++] = un__idx(g, 1);
   for (size_t i = 0; i < gr->members.n; i++) {
@@ -96,8 +157,22 @@ static const un_uop *new_accumulator(un__graph *g, const group *gr, const un__to
       src[k++] = open->range[j];
     }
   }
-  un__dtype ptr = un__dt_with_lanes(un__dt_ptr(un__dt_scalar(n->dtype), UN__SPACE_REG), un__lanes(n));
+  un__dtype ptr = un__dt_with_lanes(un__dt_ptr(un__dt_scalar(dtype), UN__SPACE_REG), un__dt_lanes(dtype));
   return un__uop(g, UN__OP_DEFINE_REG, ptr, src, k, &id, 1);
+}
+
+/* One for each value of the reduction. */
+static bool new_accumulators(un__graph *g, un__accumulation *a, const group *gr, size_t at) {
+  const un_uop *n = a->order.at[at];
+  uint32_t width = un__reduce_width(n);
+  const un_uop **list = un__arena_alloc(un__workspace_arena(g), width * sizeof *list);
+  if (!list) un__fail(un__graph_err(g), UN_ERR_NOMEM, "accumulate: no memory");
+  for (uint32_t i = 0; list && i < width; i++) {
+    un__dtype dtype = un__is_combined(n) ? un__combine_element(n->src[0], i)->dtype : n->dtype;
+    if (!(list[i] = new_accumulator(g, gr, &a->order, dtype, a->next_id++))) return false;
+  }
+  a->reg[at] = (un__span){list, width};
+  return list != NULL;
 }
 
 /* Gives accumulators to the groups that are ready. False on failure. */
@@ -112,7 +187,7 @@ static bool prepare(un__graph *g, un__accumulation *a, size_t *out_ready) {
     group *gr = &gs.at[i];
     for (size_t j = 0; j < gr->members.n; j++) gr->waits |= holds[gr->members.at[j]];
     for (size_t j = 0; ok && !gr->waits && j < gr->members.n; j++, ++*out_ready)
-      ok = (a->reg[gr->members.at[j]] = new_accumulator(g, gr, &a->order, gr->members.at[j], a->next_id++)) != NULL;
+      ok = new_accumulators(g, a, gr, gr->members.at[j]);
   }
   groups_finish(&gs);
   un__free(holds);

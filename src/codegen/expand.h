@@ -61,10 +61,18 @@ bool un__pred_any_spread(un__rw *rw, un__span xs);
 bool un__pred_uniform(un__rw *rw, const un_uop *x);        /* moves along no lane */
 const un_uop *un__fn_widened(un__rw *rw, const un_uop *n); /* an elementwise op on whole vectors, as UNROLL */
 
+/* expand_tuples.c: reductions of several values. `c` is a COMBINE. */
+un__span un__fn_elements(un__rw *rw, const un_uop *c);
+const un_uop *un__fn_combine_of(un__rw *rw, const un_uop *c, un__span xs); /* c over other elements */
+un__span un__fn_gets(un__rw *rw, const un_uop *tuple);                     /* the values of a tuple REDUCE */
+un__span un__fn_joined_tuples(un__rw *rw, un__span xs); /* COMBINEs or tuple REDUCEs of one body: all combined, a tree */
+un__span un__fn_halved(un__rw *rw, const un_uop *c, const un_uop *n);      /* c's lanes along the lane of n, combined */
+const un_uop *un__fn_widened_tuple(un__rw *rw, const un_uop *get);         /* GET of a tuple with lanes, as UNROLL */
+
 /* What accumulate.pat's rules share: the reductions that can be turned into loops now. */
 typedef struct un__accumulation {
   un__topo order;
-  const un_uop **reg; /* by position: DEFINE_REG of a ready REDUCE, or NULL */
+  un__span *reg;      /* by position: the DEFINE_REGs of a ready REDUCE, one a value; at NULL: not ready */
   int64_t next_id;    /* of a DEFINE_REG */
 } un__accumulation;
 
@@ -72,5 +80,6 @@ bool un__pred_ready(un__rw *rw, const un_uop *reduce);
 const un_uop *un__fn_accumulator(un__rw *rw, const un_uop *reduce);
 const un_uop *un__fn_neutral(un__rw *rw, const un_uop *x, int64_t op);
 const un_uop *un__fn_combined(un__rw *rw, int64_t op, const un_uop *a, const un_uop *b);
+un__span un__fn_accumulated(un__rw *rw, const un_uop *reduce); /* the results of a tuple REDUCE, loop and all */
 
 #endif

@@ -2,6 +2,7 @@
 //
 // Lanes keep every node's dtype while they grow: UNROLL(v) is a scalar that stands for the lanes of v, CONTRACT(x) is the
 // vector of the lanes of x, and CONTRACT(UNROLL(v)) is v. So each rule is local.
+include "simplify/tuple.pat"
 c_include "codegen/expand.h"
 
 extern pred tiled(n: node)
@@ -29,6 +30,12 @@ extern fn   iota(r: node): nodes
 extern pred any_spread(xs: nodes)
 extern pred uniform(x: node)
 extern fn   widened(n: node): node
+extern fn   elements(c: node): nodes
+extern fn   combine_of(c: node, xs: nodes): node
+extern fn   gets(tuple: node): nodes
+extern fn   joined_tuples(xs: nodes): nodes
+extern fn   halved(c: node, n: node): nodes
+extern fn   widened_tuple(get: node): node
 
 opset Elementwise = NEG | RECIP | SQRT | EXP | EXP2 | LOG | LOG2 | SIN | COS | TRUNC | FLOOR | NOT | ADD | SUB | MUL | FDIV
   | FLOORDIV | FLOORMOD | TRUNCDIV | TRUNCMOD | MAX | MIN | POW | LT | NE | EQ | AND | OR | XOR | SHL | SHR | THREEFRY
@@ -37,11 +44,18 @@ opset Elementwise = NEG | RECIP | SQRT | EXP | EXP2 | LOG | LOG2 | SIN | COS | T
 ruleset expand_tiles ctx un__expansion {
   /// The lane of a reduction is combined last, once: the loop adds up vectors.
   @proof(fuzz)
-  rule lane_outside: REDUCE<op>(x, *r) if len(r) > 1 && laned(root)
+  rule lane_outside: REDUCE<op>(x:!void, *r) if len(r) > 1 && laned(root)
     => REDUCE<op>(REDUCE<op>(x, *scalar_loops(root)), *lane(root))
     test REDUCE<ADD>(CAST<i32>(RANGE<0, UNROLL>(4)), RANGE<1, REDUCE>(3), RANGE<0, UNROLL>(4))
       -> REDUCE<ADD>(REDUCE<ADD>(CAST<i32>(RANGE<0, UNROLL>(4)), RANGE<1, REDUCE>(3)), RANGE<0, UNROLL>(4))
     test REDUCE<ADD>(CAST<i32>(RANGE<0, UNROLL>(3)), RANGE<1, REDUCE>(3), RANGE<0, UNROLL>(3)) -> nomatch
+
+  /// The same for a tuple: its lanes are combined by its own body.
+  @proof(fuzz)
+  rule lane_outside_tuple: REDUCE<COMBINE>(c = COMBINE(..), *r) if len(r) > 1 && laned(root)
+    => REDUCE<COMBINE>(combine_of(c, gets(REDUCE<COMBINE>(c, *scalar_loops(root)))), *lane(root))
+    test REDUCE<COMBINE>(COMBINE(TUPLE(ADD(ARG<0>():i32, ARG<1>():i32)), CAST<i32>(RANGE<0, UNROLL>(4)), 0:i32), RANGE<1, REDUCE>(3), RANGE<0, UNROLL>(4)) -> fires
+    test REDUCE<COMBINE>(COMBINE(TUPLE(ADD(ARG<0>():i32, ARG<1>():i32)), CAST<i32>(RANGE<0, UNROLL>(4)), 0:i32), RANGE<0, UNROLL>(4)) -> nomatch
 
   /// A tile of stores: the stores of every copy.
   @proof(fuzz)
@@ -58,7 +72,7 @@ ruleset expand_tiles ctx un__expansion {
 
   /// An unrolled reduction without a loop is an expression.
   @proof(fuzz)
-  rule tile_whole_sum: REDUCE<op>(_, ..) if tiled(root) && len(loops(root)) == 0 => joined(copies(root), op)
+  rule tile_whole_sum: REDUCE<op>(_:!void, ..) if tiled(root) && len(loops(root)) == 0 => joined(copies(root), op)
     test REDUCE<ADD>(CAST<i32>(RANGE<0, UNROLL>(3)), RANGE<0, UNROLL>(3)) -> fires
     test REDUCE<ADD>(CAST<i32>(RANGE<0, REDUCE>(3)), RANGE<0, REDUCE>(3)) -> nomatch
 
@@ -71,16 +85,30 @@ ruleset expand_tiles ctx un__expansion {
 
   /// Copies with an accumulator each: none waits for another. They share one loop and are combined after it.
   @proof(fuzz)
-  rule tile_sums_apart: REDUCE<op>(_, ..) if tiled(root) && len(loops(root)) > 0 && apart(root) => joined(sums(root), op)
+  rule tile_sums_apart: REDUCE<op>(_:!void, ..) if tiled(root) && len(loops(root)) > 0 && apart(root) => joined(sums(root), op)
     test REDUCE<ADD>(MUL(CAST<i32>(RANGE<0, UNROLL>(3)), CAST<i32>(RANGE<1, REDUCE>(2))), RANGE<1, REDUCE>(2), RANGE<0, UNROLL>(3)) -> fires
     test REDUCE<ADD>(CAST<i32>(RANGE<0, UNROLL>(3)), RANGE<0, UNROLL>(3)) -> nomatch
 
   /// Where registers are short the copies are combined inside the loop.
   @proof(fuzz)
-  rule tile_sums_inside: REDUCE<op>(_, ..) if tiled(root) && len(loops(root)) > 0 && !apart(root)
+  rule tile_sums_inside: REDUCE<op>(_:!void, ..) if tiled(root) && len(loops(root)) > 0 && !apart(root)
     => REDUCE<op>(joined(copies(root), op), *loops(root))
     test REDUCE<ADD>(MUL(CAST<i32>(RANGE<0, UNROLL>(5)), CAST<i32>(RANGE<1, REDUCE>(2))), RANGE<1, REDUCE>(2), RANGE<0, UNROLL>(5)) -> fires
     test REDUCE<ADD>(CAST<i32>(RANGE<0, UNROLL>(3)), RANGE<0, UNROLL>(3)) -> nomatch
+
+  /// The same three for tuples.
+  @proof(fuzz)
+  rule tile_whole_tuple: REDUCE<COMBINE>(COMBINE(..), ..) if tiled(root) && len(loops(root)) == 0
+    => TUPLE(*joined_tuples(copies(root)))
+    test REDUCE<COMBINE>(COMBINE(TUPLE(ADD(ARG<0>():i32, ARG<1>():i32)), CAST<i32>(RANGE<0, UNROLL>(3)), 0:i32), RANGE<0, UNROLL>(3)) -> fires
+  @proof(fuzz)
+  rule tile_tuples_apart: REDUCE<COMBINE>(COMBINE(..), ..) if tiled(root) && len(loops(root)) > 0 && apart(root)
+    => TUPLE(*joined_tuples(sums(root)))
+    test REDUCE<COMBINE>(COMBINE(TUPLE(ADD(ARG<0>():i32, ARG<1>():i32)), MUL(CAST<i32>(RANGE<0, UNROLL>(3)), CAST<i32>(RANGE<1, REDUCE>(2))), 0:i32), RANGE<1, REDUCE>(2), RANGE<0, UNROLL>(3)) -> fires
+  @proof(fuzz)
+  rule tile_tuples_inside: REDUCE<COMBINE>(c = COMBINE(..), ..) if tiled(root) && len(loops(root)) > 0 && !apart(root)
+    => REDUCE<COMBINE>(combine_of(c, joined_tuples(copies(root))), *loops(root))
+    test REDUCE<COMBINE>(COMBINE(TUPLE(ADD(ARG<0>():i32, ARG<1>():i32)), MUL(CAST<i32>(RANGE<0, UNROLL>(5)), CAST<i32>(RANGE<1, REDUCE>(2))), 0:i32), RANGE<1, REDUCE>(2), RANGE<0, UNROLL>(5)) -> fires
 }
 
 ruleset expand_lanes ctx un__expansion {
@@ -99,9 +127,14 @@ ruleset expand_lanes ctx un__expansion {
 
   /// Combining over the lane alone is horizontal.
   @proof(fuzz)
-  rule lane_sum: REDUCE<op>(x, _) if laned(root) => HREDUCE<op>(gathered(x, root))
+  rule lane_sum: REDUCE<op>(x:!void, _) if laned(root) => HREDUCE<op>(gathered(x, root))
     test REDUCE<ADD>(CAST<i32>(RANGE<0, UNROLL>(4)), RANGE<0, UNROLL>(4)) -> fires
     test REDUCE<ADD>(CAST<i32>(RANGE<0, REDUCE>(4)), RANGE<0, REDUCE>(4)) -> nomatch
+
+  /// A tuple's lanes are combined by its body: pairs at half the distance, until one lane is left.
+  @proof(fuzz)
+  rule lane_tuple: REDUCE<COMBINE>(c = COMBINE(..), _) if laned(root) => TUPLE(*halved(c, root))
+    test REDUCE<COMBINE>(COMBINE(TUPLE(ADD(ARG<0>():i32, ARG<1>():i32)), CAST<i32>(RANGE<0, UNROLL>(4)), 0:i32), RANGE<0, UNROLL>(4)) -> fires
 
   /// Elements in order: one vector load.
   @proof(fuzz)
@@ -158,6 +191,11 @@ ruleset expand_values ctx un__expansion {
   rule sum_of_lanes: REDUCE<op>(UNROLL<a>(v:bool|int|float|index), *r) => UNROLL<a>(REDUCE<op>(v, *r))
     test REDUCE<ADD>(UNROLL<0, 4>(VECTORIZE(a:f32, b:f32, c:f32, d:f32)):f32, RANGE<1, REDUCE>(3)) -> fires
 
+  /// The same for a tuple. Values that need nothing that moves along the lane stay scalars.
+  @proof(fuzz)
+  rule tuple_of_lanes: GET<_>(REDUCE<COMBINE>(c = COMBINE(..), ..)) if any_spread(elements(c)) => widened_tuple(root)
+    test GET<0>(REDUCE<COMBINE>(COMBINE(TUPLE(ADD(ARG<0>():f32, ARG<1>():f32)), UNROLL<0, 4>(VECTORIZE(a:f32, b:f32, c:f32, d:f32)):f32, 0.0:f32), RANGE<1, REDUCE>(3))):f32 -> fires
+
   /// Taking together what was spread out.
   @proof(fuzz)
   rule gather_spread: CONTRACT<a>(UNROLL<a>(v:'T)):'T ~> v
@@ -175,6 +213,6 @@ ruleset expand_values ctx un__expansion {
     test GEP<1>(VECTORIZE(v:f32):with_lanes(f32, 4)):f32 -> v
 }
 
-stage expand_tiles { use expand_tiles walk post fuel 64 }
+stage expand_tiles { use expand_tiles, tuple walk post fuel 64 }
 stage expand_lanes { use expand_lanes walk pre fuel 64 }
-stage expand_values { use expand_values walk post fuel 64 }
+stage expand_values { use expand_values, tuple walk post fuel 64 }

@@ -1,5 +1,6 @@
 /* expand_rules.c - the functions that expand.pat names. */
 #include "expand_choice.h"
+#include "uop/combine.h"
 
 static un__expansion *expansion(const un__rw *rw) { return rw->ctx; }
 
@@ -47,7 +48,7 @@ bool un__pred_laned(un__rw *rw, const un_uop *n) { return un__lane_of(expansion(
 
 /* ---- spans ---- */
 
-static const un_uop **new_list(un__rw *rw, size_t n) {
+const un_uop **un__expand_list(un__rw *rw, size_t n) {
   const un_uop **list = un__arena_alloc(un__workspace_arena(rw->g), n * sizeof *list);
   if (!list) un__fail(un__graph_err(rw->g), UN_ERR_NOMEM, "expand: no memory");
   return list;
@@ -55,7 +56,7 @@ static const un_uop **new_list(un__rw *rw, size_t n) {
 
 /* The ranges that n closes, but not the lane, or not the tiles. */
 static un__span closed_but(un__rw *rw, const un_uop *n, bool lane_out) {
-  const un_uop *lane = un__lane_of(expansion(rw), n), **list = new_list(rw, n->nsrc);
+  const un_uop *lane = un__lane_of(expansion(rw), n), **list = un__expand_list(rw, n->nsrc);
   if (!list) return (un__span){0};
   uint32_t k = 0;
   for (uint32_t i = 1; i < n->nsrc; i++)
@@ -67,7 +68,7 @@ un__span un__fn_loops(un__rw *rw, const un_uop *n) { return closed_but(rw, n, fa
 un__span un__fn_scalar_loops(un__rw *rw, const un_uop *n) { return closed_but(rw, n, true); }
 
 un__span un__fn_lane(un__rw *rw, const un_uop *n) {
-  const un_uop **list = new_list(rw, 1);
+  const un_uop **list = un__expand_list(rw, 1);
   if (!list) return (un__span){0};
   list[0] = un__lane_of(expansion(rw), n);
   return (un__span){list, list[0] != NULL};
@@ -113,7 +114,7 @@ static void next_copy(tiles *t) {
 un__span un__fn_copies(un__rw *rw, const un_uop *n) {
   tiles t;
   if (!tiles_of(rw, n, &t)) return (un__span){0};
-  const un_uop **list = new_list(rw, (size_t)t.copies), *value[MAX_TILES];
+  const un_uop **list = un__expand_list(rw, (size_t)t.copies), *value[MAX_TILES];
   for (int64_t c = 0; list && c < t.copies; c++, next_copy(&t)) {
     for (uint32_t i = 0; i < t.n; i++) value[i] = un__idx(rw->g, t.at[i]);
     list[c] = n->src[0];
@@ -138,13 +139,14 @@ static int64_t copies_of_value(const un__expansion *x, const un_uop *n) {
 
 bool un__pred_apart(un__rw *rw, const un_uop *n) {
   tiles t;
-  return tiles_of(rw, n, &t) && copies_of_value(expansion(rw), n) * t.copies <= expansion(rw)->max_sums;
+  int64_t width = un__is(n, UN__OP_REDUCE) ? un__reduce_width(n) : 1;
+  return tiles_of(rw, n, &t) && copies_of_value(expansion(rw), n) * t.copies * width <= expansion(rw)->max_sums;
 }
 
 un__span un__fn_sums(un__rw *rw, const un_uop *n) {
   un__span copies = un__fn_copies(rw, n), loops = un__fn_loops(rw, n);
   if (!copies.at || !loops.at) return (un__span){0};
-  const un_uop **list = new_list(rw, copies.n), **src = new_list(rw, loops.n + 1);
+  const un_uop **list = un__expand_list(rw, copies.n), **src = un__expand_list(rw, loops.n + 1);
   if (!list || !src) return (un__span){0};
   for (uint32_t i = 0; i < loops.n; i++) src[i + 1] = loops.at[i];
   for (uint32_t i = 0; i < copies.n; i++) {
@@ -156,7 +158,7 @@ un__span un__fn_sums(un__rw *rw, const un_uop *n) {
 }
 
 const un_uop *un__fn_joined(un__rw *rw, un__span xs, int64_t op) {
-  const un_uop **level = xs.n ? new_list(rw, xs.n) : NULL;
+  const un_uop **level = xs.n ? un__expand_list(rw, xs.n) : NULL;
   if (!level) return NULL;
   for (uint32_t i = 0; i < xs.n; i++) level[i] = xs.at[i];
   for (uint32_t n = xs.n; n > 1; n = (n + 1) / 2) {
@@ -205,7 +207,7 @@ bool un__fn_lanes(un__rw *rw, const un_uop *n, int64_t *out) {
   return lane != NULL;
 }
 
-static const un_uop *contract(un__rw *rw, const un_uop *x, const un_uop *lane) {
+const un_uop *un__contract_along(un__rw *rw, const un_uop *x, const un_uop *lane) {
   if (!x || !lane) return NULL;
   int64_t size = un__known_size(lane->src[0]), attrs[2] = {un__range_id(lane), size};
   return un__uop(rw->g, UN__OP_CONTRACT, un__dt_with_lanes(x->dtype, (uint32_t)size), &x, 1, attrs, 2);
@@ -214,7 +216,7 @@ static const un_uop *contract(un__rw *rw, const un_uop *x, const un_uop *lane) {
 const un_uop *un__fn_gathered(un__rw *rw, const un_uop *x, const un_uop *n) {
   const un__expansion *e = expansion(rw);
   bool closing = un__is(n, UN__OP_REDUCE) || un__is(n, UN__OP_END);
-  return contract(rw, x, closing ? un__lane_of(e, n) : moved_along(e, n));
+  return un__contract_along(rw, x, closing ? un__lane_of(e, n) : moved_along(e, n));
 }
 
 static const un_uop *at_lane(un__rw *rw, const un_uop *n, const un_uop *lane, int64_t value) {
@@ -227,15 +229,15 @@ const un_uop *un__fn_address(un__rw *rw, const un_uop *access) {
   if (!lane) return NULL;
   const un_uop *src[3] = {index->src[0], at_lane(rw, index->src[1], lane, 0), NULL};
   if (index->nsrc == 3)
-    src[2] = un__depends_on(index->src[2], lane) ? contract(rw, index->src[2], lane) : index->src[2];
+    src[2] = un__depends_on(index->src[2], lane) ? un__contract_along(rw, index->src[2], lane) : index->src[2];
   return un__uop(rw->g, UN__OP_INDEX, index->dtype, src, index->nsrc, NULL, 0);
 }
 
 un__span un__fn_each(un__rw *rw, const un_uop *access) {
   const un_uop *lane = moved_along(expansion(rw), access);
   uint32_t size = lane ? (uint32_t)un__known_size(lane->src[0]) : 0;
-  const un_uop **list = size ? new_list(rw, size) : NULL;
-  const un_uop *all = list && un__is(access, UN__OP_STORE) ? contract(rw, access->src[1], lane) : NULL;
+  const un_uop **list = size ? un__expand_list(rw, size) : NULL;
+  const un_uop *all = list && un__is(access, UN__OP_STORE) ? un__contract_along(rw, access->src[1], lane) : NULL;
   for (uint32_t i = 0; list && i < size; i++) {
     const un_uop *src[2] = {at_lane(rw, access->src[0], lane, i), NULL};
     if (all) src[1] = un__uop(rw->g, UN__OP_GEP, access->src[1]->dtype, &all, 1, (int64_t[]){i}, 1);
@@ -247,7 +249,7 @@ un__span un__fn_each(un__rw *rw, const un_uop *access) {
 
 /* ---- values along a lane ---- */
 
-static const un_uop *unroll(un__rw *rw, const un_uop *vector, int64_t id) {
+const un_uop *un__unrolled(un__rw *rw, const un_uop *vector, int64_t id) {
   if (!vector) return NULL;
   return un__uop(rw->g, UN__OP_UNROLL, un__dt_with_lanes(vector->dtype, 1), &vector, 1,
                  (int64_t[]){id, un__lanes(vector)}, 2);
@@ -255,12 +257,12 @@ static const un_uop *unroll(un__rw *rw, const un_uop *vector, int64_t id) {
 
 const un_uop *un__fn_spread(un__rw *rw, const un_uop *vector, const un_uop *n) {
   const un_uop *lane = moved_along(expansion(rw), n);
-  return lane ? unroll(rw, vector, un__range_id(lane)) : NULL;
+  return lane ? un__unrolled(rw, vector, un__range_id(lane)) : NULL;
 }
 
 un__span un__fn_iota(un__rw *rw, const un_uop *range) {
   uint32_t size = (uint32_t)un__known_size(range->src[0]);
-  const un_uop **list = new_list(rw, size);
+  const un_uop **list = un__expand_list(rw, size);
   for (uint32_t i = 0; list && i < size; i++)
     if (!(list[i] = un__idx(rw->g, i))) return (un__span){0};
   return (un__span){list, list ? size : 0};
@@ -274,7 +276,7 @@ bool un__pred_any_spread(un__rw *rw, un__span xs) {
 
 bool un__pred_uniform(un__rw *rw, const un_uop *x) { return !un__is(x, UN__OP_UNROLL) && !un__moved_by(expansion(rw), x); }
 
-static const un_uop *splat(un__rw *rw, const un_uop *x, uint32_t lanes) {
+const un_uop *un__splat_to(un__rw *rw, const un_uop *x, uint32_t lanes) {
   return un__uop(rw->g, UN__OP_VECTORIZE, un__dt_with_lanes(x->dtype, lanes), &x, 1, NULL, 0);
 }
 
@@ -290,10 +292,10 @@ const un_uop *un__fn_widened(un__rw *rw, const un_uop *n) {
       un__fail(un__graph_err(rw->g), UN_ERR_INTERNAL, "expand: %s of two lanes", un__info(n)->text);
       return NULL;
     }
-    src[i] = spread ? n->src[i]->src[0] : splat(rw, n->src[i], lanes);
+    src[i] = spread ? n->src[i]->src[0] : un__splat_to(rw, n->src[i], lanes);
   }
   bool given = un__info(n)->dtype_rule == UN__DR_GIVEN;
-  return unroll(rw,
+  return un__unrolled(rw,
                 un__uop(rw->g, (un__op)n->op, given ? un__dt_with_lanes(n->dtype, lanes) : 0, src, n->nsrc,
                         un__attrs(n), n->nattr),
                 un__attr(first, 0));

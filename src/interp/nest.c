@@ -143,7 +143,7 @@ static un_status add_edges(nest *s) {
     bool is_range = n->op == UN__OP_RANGE;
     if (is_range && s->block_of[pos] == NONE) return un__ibuild_fault(s->b, pos, "is never closed");
     uint32_t to = is_range ? s->n + s->block_of[pos] : pos;
-    for (uint32_t i = 0; i < n->nsrc; i++) {
+    for (uint32_t i = un__first_source(n); i < n->nsrc; i++) {
       const un_uop *x = n->src[i];
       if (x->op == UN__OP_RANGE) continue;
       uint32_t from = closes_ranges(x) ? s->n + s->block_of[at(s, x->src[1])] : at(s, x);
@@ -193,26 +193,8 @@ static void fill_queues(nest *s, uint32_t items) {
 /* ---- writing ---- */
 
 static un_status start_reduces(nest *s, const block *k) {
-  for (uint32_t pos = k->first_reduce; pos != NONE; pos = s->next_reduce[pos]) {
-    const un_uop *n = node_at(s, pos);
-    un__value identity;
-    if (!un__identity((un__op)un__attr(n, 0), n->dtype, &identity))
-      return un__ibuild_fault(s->b, pos, "combines by an op without an identity");
-    uint32_t lanes = un__lanes(n), from = un__ibuild_slots(s->b, identity, 1);
-    if (from == UN__NO_SLOT) return UN_ERR_NOMEM;
-    s->b->slot[pos] = un__ibuild_slots(s->b, identity, lanes);
-    if (s->b->slot[pos] == UN__NO_SLOT) return UN_ERR_NOMEM;
-    for (uint32_t lane = 0; lane < lanes; lane++) {
-      un__istep set = {.kind = UN__ISTEP_GATHER,
-                       .op = n->op,
-                       .lanes = 1,
-                       .dtype = identity.dtype,
-                       .dst = s->b->slot[pos] + lane,
-                       .nsrc = 1,
-                       .node = pos};
-      UN__TRY(un__ibuild_step(s->b, set, &(un__ioperand){from, 0}));
-    }
-  }
+  for (uint32_t pos = k->first_reduce; pos != NONE; pos = s->next_reduce[pos])
+    UN__TRY(un__ibuild_reduce_start(s->b, pos));
   return UN_OK;
 }
 
@@ -251,27 +233,10 @@ static un_status close_block(nest *s, const block *k) {
   return UN_OK;
 }
 
-static un_status write_reduce(nest *s, uint32_t pos) {
-  const un_uop *n = node_at(s, pos);
-  uint32_t lanes = un__lanes(n);
-  un__ioperand operand[2] = {{s->b->slot[pos], 1}};
-  UN__TRY(un__ibuild_operand(s->b, n->src[0], lanes, &operand[1]));
-  un__istep add = {.kind = UN__ISTEP_ALU,
-                   .op = n->op,
-                   .apply = (uint8_t)un__attr(n, 0),
-                   .lanes = (uint16_t)lanes,
-                   .is_index = un__dt_is_index(n->dtype),
-                   .dtype = UN__DT(un__dt_scalar(n->dtype)),
-                   .dst = s->b->slot[pos],
-                   .nsrc = 2,
-                   .node = pos};
-  return un__ibuild_step(s->b, add, operand);
-}
-
 static un_status write_node(nest *s, uint32_t pos) {
   const un_uop *n = node_at(s, pos);
   if (n->op == UN__OP_END) return UN_OK;
-  return n->op == UN__OP_REDUCE ? write_reduce(s, pos) : un__ibuild_node(s->b, pos);
+  return n->op == UN__OP_REDUCE ? un__ibuild_reduce_step(s->b, pos) : un__ibuild_node(s->b, pos);
 }
 
 /* `item` is written: what waited for it alone is ready. */

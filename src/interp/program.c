@@ -1,5 +1,7 @@
 #include "program.h"
 
+#include "uop/combine.h"
+
 /* ---- parts ---- */
 
 un_status un__ibuild_fault(un__ibuild *b, uint32_t pos, const char *what) {
@@ -163,6 +165,24 @@ static un_status build_hreduce(un__ibuild *b, uint32_t pos) {
   return un__ibuild_step(b, s, &x);
 }
 
+/* ---- tuples: GET i is where value i is ---- */
+
+/* Of a TUPLE the value itself; of a REDUCE the slots of its accumulators, which lie one after the other. */
+static un_status build_get(un__ibuild *b, uint32_t pos) {
+  const un_uop *n = b->order.node[pos], *tuple = n->src[0];
+  int64_t i = un__attr(n, 0);
+  uint32_t slot = b->slot[un__iorder_at(&b->order, tuple)];
+  if (tuple->op == UN__OP_TUPLE && i >= 0 && i < tuple->nsrc) {
+    b->slot[pos] = b->slot[un__iorder_at(&b->order, tuple->src[i])];
+    return UN_OK;
+  }
+  if (!un__is_combined(tuple) || i < 0 || i >= un__reduce_width(tuple) || slot == UN__NO_SLOT)
+    return un__ibuild_fault(b, pos, "takes a value that its source does not have");
+  for (uint32_t k = 0; k < i; k++) slot += un__lanes(un__combine_element(tuple->src[0], k));
+  b->slot[pos] = slot;
+  return UN_OK;
+}
+
 /* ---- memory ---- */
 
 static un_status add_memory(un__ibuild *b, uint32_t pos, un__imem m) {
@@ -268,6 +288,8 @@ static const build_fn build_table[UN__OP_COUNT] = {
     [UN__OP_INDEX] = build_index,         [UN__OP_LOAD] = build_load,
     [UN__OP_STORE] = build_store,         [UN__OP_SINK] = build_nothing,
     [UN__OP_GROUP] = build_nothing,       [UN__OP_BARRIER] = build_nothing,
+    [UN__OP_COMBINE] = build_nothing,     [UN__OP_TUPLE] = build_nothing,
+    [UN__OP_GET] = build_get,
 };
 
 un_status un__ibuild_node(un__ibuild *b, uint32_t pos) {
@@ -287,7 +309,7 @@ static un_status build(un__ibuild *b, const un_uop *kernel) {
   if (b->zero == UN__NO_SLOT) return UN_ERR_NOMEM;
   for (uint32_t i = 0; i < b->order.n; i++) {
     const un_uop *n = b->order.node[i];
-    if (un__has_flag(n, UN__F_BODY)) return un__ibuild_fault(b, i, "stands inside a kernel");
+    if (un__has_flag(n, UN__F_BODY) && n->op != UN__OP_COMBINE) return un__ibuild_fault(b, i, "stands inside a kernel");
     if (n->op == UN__OP_VAR) UN__TRY(build_var(b, i));
   }
   return kernel->op == UN__OP_LINEAR ? un__ilinear(b, kernel) : un__inest(b, kernel);

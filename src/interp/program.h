@@ -84,6 +84,10 @@ un_status un__inest(un__ibuild *b, const un_uop *kernel);
 
 /* The step or steps of a node that is not a loop, a branch or a REDUCE. Its sources must have been built. */
 un_status un__ibuild_node(un__ibuild *b, uint32_t pos);
+/* A REDUCE, simple or of a tuple (reduce.c): its accumulators begin as the identities, before the loop; one element is
+ * combined into them, in the loop. */
+un_status un__ibuild_reduce_start(un__ibuild *b, uint32_t pos);
+un_status un__ibuild_reduce_step(un__ibuild *b, uint32_t pos);
 /* Room for a value; UN__NO_SLOT when memory is short (recorded). */
 uint32_t un__ibuild_slots(un__ibuild *b, un__value first, uint32_t lanes);
 un_status un__ibuild_step(un__ibuild *b, un__istep step, const un__ioperand *operands);

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "uop/combine.h"
+
 int32_t un__opt_axis_by_id(const un__opt_kernel *k, int64_t id) {
   for (uint32_t i = 0; i < k->naxes; i++)
     if (k->axis[i].id == id) return (int32_t)i;
@@ -66,11 +68,6 @@ static uint64_t mask_of(const un__opt_kernel *k, const un_uop *n) {
 
 /* ---- scopes ---- */
 
-static bool rounds(const un_uop *reduce) {
-  int64_t op = un__attr(reduce, 0);
-  return un__dt_is_float(reduce->dtype) && op != UN__OP_MAX && op != UN__OP_MIN;
-}
-
 static un_status new_scope(un__opt_kernel *k, const un_uop *n, un__err *err) {
   un__opt_scope *s = &k->scope[k->nscopes];
   *s = (un__opt_scope){.node = n, .reduce = un__is(n, UN__OP_REDUCE)};
@@ -105,7 +102,7 @@ static un_status join_scope(un__opt_kernel *k, const un_uop *n, un__err *err) {
     s = &k->scope[k->nscopes - 1];
   }
   s->outer |= mask_of(k, n);
-  s->float_order |= s->reduce && rounds(n);
+  s->float_order |= s->reduce && un__reduce_rounds(n);
   return UN_OK;
 }
 
@@ -176,12 +173,36 @@ static bool takes_time(const un_uop *n, un__opt_kind *kind) {
   return *kind != UN__OPT_ALU || (!un__dt_is_index(n->dtype) && !un__dt_is_index(n->src[0]->dtype));
 }
 
-static uint32_t width_of(const un_uop *n, un__opt_kind kind, const un__target *t) {
-  un__dtype d = kind == UN__OPT_STORE ? n->src[1]->dtype : n->dtype;
+/* A step of a tuple reduction is what its body holds. */
+static un_status cost_of(const un_uop *n, uint32_t *out) {
+  *out = op_cost[n->op] ? op_cost[n->op] : 1;
+  if (!un__is_combined(n)) return UN_OK;
+  size_t count;
+  const un_uop **body = un__toposort(un__combine_body(n->src[0]), &count);
+  if (!body) return UN_ERR_NOMEM;
+  *out = 0;
+  for (size_t i = 0; i < count; i++)
+    if (un__has_flag(body[i], UN__F_ELEM)) *out += op_cost[body[i]->op] ? op_cost[body[i]->op] : 1;
+  if (*out == 0) *out = 1;
+  un__free(body);
+  return UN_OK;
+}
+
+static uint32_t width_of_dtype(un__dtype d, un__opt_kind kind, const un__target *t) {
   un_dtype s = un__dt_scalar(d);
   bool widened = (s == UN_F16 && !t->native_f16) || (s == UN_BF16 && !t->native_bf16);
   if (widened && (kind == UN__OPT_ALU || kind == UN__OPT_COMBINE)) return 4;
   return un__dt_info(d)->size;
+}
+
+static uint32_t width_of(const un_uop *n, un__opt_kind kind, const un__target *t) {
+  if (!un__is_combined(n)) return width_of_dtype(kind == UN__OPT_STORE ? n->src[1]->dtype : n->dtype, kind, t);
+  uint32_t most = 0;
+  for (uint32_t i = 0; i < un__combine_width(n->src[0]); i++) {
+    uint32_t w = width_of_dtype(un__combine_element(n->src[0], i)->dtype, kind, t);
+    if (w > most) most = w;
+  }
+  return most;
 }
 
 static int32_t innermost(const un__opt_kernel *k, uint64_t moves) {
@@ -194,13 +215,14 @@ static int32_t innermost(const un__opt_kernel *k, uint64_t moves) {
   return best;
 }
 
-static void find_values(un__opt_kernel *k, const uint64_t *around, const un__target *t) {
+static un_status find_values(un__opt_kernel *k, const uint64_t *around, const un__target *t) {
   for (size_t i = 0; i < k->nodes.n; i++) {
     const un_uop *n = k->nodes.at[i];
     un__opt_kind kind;
     if (!takes_time(n, &kind)) continue;
     un__opt_value *v = &k->value[k->nvalues++];
-    *v = (un__opt_value){.node = n, .kind = kind, .cost = op_cost[n->op] ? op_cost[n->op] : 1, .moves = k->mask[i]};
+    *v = (un__opt_value){.node = n, .kind = kind, .moves = k->mask[i]};
+    UN__TRY(cost_of(n, &v->cost));
     if (kind == UN__OPT_COMBINE)
       for (uint32_t j = 0; j < n->nsrc; j++) v->moves |= mask_of(k, n->src[j]);
     v->live = all_around(around, v->moves);
@@ -208,13 +230,15 @@ static void find_values(un__opt_kernel *k, const uint64_t *around, const un__tar
     uint32_t w = width_of(n, kind, t);
     if (w > k->width) k->width = w;
   }
+  return UN_OK;
 }
 
 static void find_stored(un__opt_kernel *k) {
   for (size_t i = 0; i < k->nodes.n; i++) {
     const un_uop *n = k->nodes.at[i];
     k->stored[i] = un__is(n, UN__OP_LOAD) || un__is(n, UN__OP_REDUCE);
-    for (uint32_t j = 0; j < n->nsrc && !k->stored[i]; j++) k->stored[i] = k->stored[un__topo_find(&k->nodes, n->src[j])];
+    for (uint32_t j = un__first_source(n); j < n->nsrc && !k->stored[i]; j++)
+      k->stored[i] = k->stored[un__topo_find(&k->nodes, n->src[j])];
   }
 }
 
@@ -230,16 +254,15 @@ un_status un__opt_kernel_of(un__opt_kernel *k, const un_uop *kernel, const un__t
     k->stored = un__calloc(k->nodes.n, sizeof *k->stored);
     if (!k->mask || !k->value || !k->stored) st = un__fail(err, UN_ERR_NOMEM, "optimise: no memory");
   }
-  if (st != UN_OK) {
-    un__opt_kernel_finish(k);
-    return st;
+  if (st == UN_OK) {
+    for (size_t i = 0; i < k->nodes.n; i++) k->mask[i] = mask_of(k, k->nodes.at[i]);
+    find_enclosing(k, around);
+    close_scopes(k, around);
+    if (find_values(k, around, t) != UN_OK) st = un__fail(err, UN_ERR_NOMEM, "optimise: no memory");
+    find_stored(k);
   }
-  for (size_t i = 0; i < k->nodes.n; i++) k->mask[i] = mask_of(k, k->nodes.at[i]);
-  find_enclosing(k, around);
-  close_scopes(k, around);
-  find_values(k, around, t);
-  find_stored(k);
-  return UN_OK;
+  if (st != UN_OK) un__opt_kernel_finish(k);
+  return st;
 }
 
 /* ---- questions ---- */

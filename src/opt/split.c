@@ -1,5 +1,6 @@
 #include "split.h"
 
+#include "uop/combine.h"
 #include "uop/eval.h"
 
 static const un__split *split_of(const un__rw *rw) { return rw->ctx; }
@@ -31,6 +32,14 @@ const un_uop *un__fn_split_identity(un__rw *rw, const un_uop *x, int64_t op) {
   if (!un__identity((un__op)op, x->dtype, &v)) return NULL;
   return un__dt_is_float(x->dtype) ? un__const_bits(rw->g, x->dtype, un__value_bits(v))
                                    : un__const_i(rw->g, x->dtype, v.i);
+}
+
+const un_uop *un__fn_split_padded(un__rw *rw, const un_uop *combine) {
+  const un_uop *x[UN__MAX_COMBINE];
+  for (uint32_t i = 0; i < un__combine_width(combine); i++)
+    x[i] = un__ternary(rw->g, UN__OP_WHERE, split_of(rw)->inside, un__combine_element(combine, i),
+                       un__combine_identity(combine, i));
+  return un__combine_with(rw->g, combine, x);
 }
 
 un__span un__fn_split_loops(un__rw *rw, un__span ranges) {

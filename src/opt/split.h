@@ -33,5 +33,6 @@ bool un__pred_split_closes_padded(un__rw *rw, un__span ranges);
 const un_uop *un__fn_split_inside(un__rw *rw, const un_uop *x);
 un__span un__fn_split_loops(un__rw *rw, un__span ranges); /* the list with the parts in place of the range */
 const un_uop *un__fn_split_identity(un__rw *rw, const un_uop *x, int64_t op);
+const un_uop *un__fn_split_padded(un__rw *rw, const un_uop *combine); /* its identities outside of the old domain */
 
 #endif

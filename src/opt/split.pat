@@ -10,6 +10,7 @@ extern pred split_closes_padded(r: nodes)
 extern fn   split_inside(x: node): node
 extern fn   split_loops(r: nodes): nodes
 extern fn   split_identity(x: node, op: int): node
+extern fn   split_padded(c: node): node
 
 ruleset split_accesses ctx un__split {
   /// An access that moves along a padded range happens only inside the old domain.
@@ -48,11 +49,16 @@ ruleset split ctx un__split {
 
   /// Padding takes part in a reduction as its neutral element.
   @proof(fuzz)
-  rule split_padded_reduce: REDUCE<op>(x, *r) if split_closes_padded(r)
+  rule split_padded_reduce: REDUCE<op>(x:!void, *r) if split_closes_padded(r)
     => REDUCE<op>(WHERE(split_inside(x), x, split_identity(x, op)), *split_loops(r))
     test REDUCE<ADD>(CAST<i32>(RANGE<0, REDUCE>(7)), RANGE<0, REDUCE>(7))
       -> REDUCE<ADD>(WHERE(LT(ADD(MUL(RANGE<1, LOOP>(2), 4), RANGE<2, UPCAST>(4)), 7), CAST<i32>(RANGE<0, REDUCE>(7)), 0:i32), RANGE<1, LOOP>(2), RANGE<2, UPCAST>(4))
     test REDUCE<ADD>(CAST<i32>(RANGE<0, REDUCE>(8)), RANGE<0, REDUCE>(8)) -> nomatch
+
+  /// The same for each element of a tuple.
+  @proof(fuzz)
+  rule split_padded_tuple: REDUCE<COMBINE>(c = COMBINE(..), *r) if split_closes_padded(r)
+    => REDUCE<COMBINE>(split_padded(c), *split_loops(r))
 
   /// A reduction over the range is one over its parts.
   @proof(fuzz)

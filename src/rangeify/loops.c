@@ -290,7 +290,7 @@ static un_status measure_depth(const un__rf_drafts *d, const un_uop *value, redu
   for (size_t i = 0; depth && i < n; i++) {
     const un_uop *x = order[i];
     depth[x->id] = 0;
-    for (uint32_t k = 0; k < x->nsrc; k++)
+    for (uint32_t k = un__first_source(x); k < x->nsrc; k++)
       if (depth[x->src[k]->id] > depth[x->id]) depth[x->id] = depth[x->src[k]->id];
     if (x->op != UN__OP_REDUCE || all->n == MAX_REDUCTIONS) continue;
     all->depth[all->n] = ++depth[x->id];

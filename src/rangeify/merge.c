@@ -81,7 +81,7 @@ static bool count_as_one(const body *s, const un_uop *a, const un_uop *b) {
       if (!coefficient(s, at, x, a, b, s->coef[i])) return false;
       continue;
     }
-    for (uint32_t k = 0; k < (names_ranges(x) ? 1 : x->nsrc); k++) {
+    for (uint32_t k = un__first_source(x); k < (names_ranges(x) ? 1 : x->nsrc); k++) {
       const int64_t *c = s->coef[at[x->src[k]->id]];
       int64_t want;
       if (!linear(x->src[k])) continue;

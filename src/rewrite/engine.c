@@ -22,9 +22,6 @@ static bool no_memory(un__rw *rw) {
   return false;
 }
 
-/* First source that a walk enters: the body of a BODY op is closed to it. */
-static uint32_t first_source(const un_uop *n) { return un__has_flag(n, UN__F_BODY) ? 1 : 0; }
-
 /* The final value of a node, BUSY while it is under way, NULL when it was not met yet. Leaves without rules and nodes
  * known to be in normal form are their own value. */
 static const un_uop *lookup(const struct un__rw_state *s, const un_uop *n) {
@@ -44,7 +41,7 @@ static bool push_trail(un__rw *rw, const un_uop *n, const un__ruleset *set, uint
 
 static bool enter(un__rw *rw, const un_uop *n) {
   struct un__rw_state *s = rw->state;
-  un__rw_frame f = {.cur = n, .next = first_source(n), .trail = (uint32_t)s->trail.n};
+  un__rw_frame f = {.cur = n, .next = un__first_source(n), .trail = (uint32_t)s->trail.n};
   if (n->id < s->first_new) s->originals++;
   if (!push_trail(rw, n, NULL, 0)) return false;
   return un__vec_push(&s->stack, f) ? true : no_memory(rw);
@@ -120,7 +117,7 @@ static bool become(un__rw *rw, const un_uop *to, const un__ruleset *set, uint32_
   f->cur = to;
   f->changed = false;
   f->matched = false;
-  f->next = first_source(to);
+  f->next = un__first_source(to);
   return true;
 }
 
@@ -141,7 +138,7 @@ static const un_uop *rebuild(un__rw *rw, const un_uop *n) {
     return NULL;
   }
   uint32_t i = 0;
-  for (; i < first_source(n); i++) s->srcs.at[i] = n->src[i];
+  for (; i < un__first_source(n); i++) s->srcs.at[i] = n->src[i];
   for (; i < n->nsrc; i++) s->srcs.at[i] = lookup(s, n->src[i]);
   return un__with_src(rw->g, n, s->srcs.at);
 }

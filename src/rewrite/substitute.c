@@ -10,8 +10,6 @@ static bool no_memory(un__graph *g) {
   return false;
 }
 
-static uint32_t first_source(const un_uop *n) { return un__has_flag(n, UN__F_BODY) ? 1 : 0; }
-
 static const un_uop *value_of(const struct un__rw_state *s, const un_uop *n) {
   const un_uop *known = un__map_get(&s->map, n);
   return known || n->nsrc ? known : n;
@@ -23,7 +21,7 @@ static bool close_frame(un__graph *g, struct un__rw_state *s, const un__rw_frame
   if (f->changed) {
     if (!un__vec_reserve(&s->srcs, n->nsrc)) return no_memory(g);
     uint32_t i = 0;
-    for (; i < first_source(n); i++) s->srcs.at[i] = n->src[i];
+    for (; i < un__first_source(n); i++) s->srcs.at[i] = n->src[i];
     for (; i < n->nsrc; i++) s->srcs.at[i] = value_of(s, n->src[i]);
     n = un__with_src(g, n, s->srcs.at);
     if (!n) return false;
@@ -32,7 +30,7 @@ static bool close_frame(un__graph *g, struct un__rw_state *s, const un__rw_frame
 }
 
 static bool push(un__graph *g, struct un__rw_state *s, const un_uop *n) {
-  un__rw_frame f = {.cur = n, .next = first_source(n)};
+  un__rw_frame f = {.cur = n, .next = un__first_source(n)};
   return un__vec_push(&s->stack, f) ? true : no_memory(g);
 }
 

@@ -125,7 +125,7 @@ static un__affine of_range(const scan *s, const un_uop *r) {
 /* The axis that moves any source; -2: several do. An axis that n closes moves what is inside of n only. */
 static int32_t moved_by(const scan *s, const un_uop *n) {
   un__affine all = anything;
-  for (uint32_t i = 0; i < n->nsrc; i++) {
+  for (uint32_t i = un__first_source(n); i < n->nsrc; i++) {
     const un__affine *src = &s->out[un__topo_find(s->nodes, n->src[i])];
     if (src->axis >= 0 && !un__depends_on(n, s->axes[src->axis].range)) continue;
     all.axis = common_axis(&all, src);

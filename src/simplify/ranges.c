@@ -35,6 +35,8 @@ const un_uop *un__fn_subst(un__rw *rw, const un_uop *x, const un_uop *from, cons
   return un__substitute(rw->g, x, &from, &to, 1);
 }
 
+const un_uop *un__fn_nth(un__rw *rw, un__span xs, int64_t i) { return i >= 0 && i < xs.n ? xs.at[i] : NULL; }
+
 /* ---- may a range become a VALID? ---- */
 
 typedef struct todo { const un_uop *node; bool inside; } todo;

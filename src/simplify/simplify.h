@@ -1,7 +1,7 @@
 /* simplify.h - the rulesets of this folder, the pass that runs them all, and what their rules ask of C.
  *
  * Other stages `include "simplify/<file>.pat"` and `use` these rulesets by name: fold, bounds, arith, where_fold,
- * casts, divmod, recombine, compare, valid, reduce. externs.pat says what each function below must answer. */
+ * casts, divmod, recombine, compare, valid, reduce, tuple. externs.pat says what each function below must answer. */
 #ifndef UN_SIMPLIFY_SIMPLIFY_H
 #define UN_SIMPLIFY_SIMPLIFY_H
 
@@ -35,6 +35,9 @@ bool un__pred_holds(un__rw *rw, un__dtype a, int64_t lo, int64_t hi);
 
 /* guard.c */
 const un_uop *un__fn_under(un__rw *rw, const un_uop *x, const un_uop *c, int64_t holds);
+
+/* For tuple.pat (ranges.c). */
+const un_uop *un__fn_nth(un__rw *rw, un__span xs, int64_t i);
 
 /* ranges.c */
 bool un__pred_indep(un__rw *rw, const un_uop *x, un__span r);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "combine.h"
 #include "eval.h"
 #include "text.h"
 
@@ -132,11 +133,29 @@ static bool check_operand_classes(un__graph *g, const draft *d) {
   return true;
 }
 
+/* A body of n results, n elements, n identities: what everybody who looks into a COMBINE relies on. */
+static bool check_combine(un__graph *g, const draft *d) {
+  uint32_t width = (d->nsrc - 1) / 2;
+  const un_uop *body = d->src[0];
+  if (d->nsrc % 2 == 0) return reject(g, d, UN_ERR_INVALID_ARG, "an element has no identity");
+  if (body->op != UN__OP_TUPLE) {
+    un__fail(g->err, UN_ERR_INVALID_ARG, "combine: its body is a tuple, not a %s", un__op_table[body->op].text);
+    return false;
+  }
+  if (width <= UN__MAX_COMBINE && body->nsrc == width) return true;
+  if (body->nsrc == width)
+    un__fail(g->err, UN_ERR_UNSUPPORTED, "combine: %u values together, at most %d", width, UN__MAX_COMBINE);
+  else
+    un__fail(g->err, UN_ERR_INVALID_ARG, "combine: its body has %u results for %u elements", body->nsrc, width);
+  return false;
+}
+
 static bool check(un__graph *g, const draft *d) {
   const un__op_info *info = &un__op_table[d->op];
   if (!d->dtype) return reject(g, d, UN_ERR_INVALID_ARG, "the dtype must be given");
   if (!check_attrs(g, d) || !check_operand_classes(g, d)) return false;
   if (d->op == UN__OP_CAST || d->op == UN__OP_BITCAST) return check_conversion(g, d);
+  if (d->op == UN__OP_COMBINE) return check_combine(g, d);
   if (info->flags & UN__F_ELEM && !check_elementwise(g, d)) return false;
   return true;
 }

@@ -62,9 +62,9 @@ static int compare_places(const void *a, const void *b) {
 }
 
 /* The union over many sources, without the sets in between: a SINK of thousands of loops is still linear to make. */
-static const un__rangeset *union_of_many(un__graph *g, const un_uop *n) {
+static const un__rangeset *union_of_many(un__graph *g, const un_uop *n, uint32_t first) {
   size_t total = 0;
-  for (uint32_t i = 0; i < n->nsrc; i++) total += n->src[i]->ranges->n;
+  for (uint32_t i = first; i < n->nsrc; i++) total += n->src[i]->ranges->n;
   if (total == 0) return g->store->no_ranges;
   const un_uop **all = un__alloc(total * sizeof *all);
   if (!all) {
@@ -73,7 +73,7 @@ static const un__rangeset *union_of_many(un__graph *g, const un_uop *n) {
   }
   size_t at = 0;
   const un__rangeset *last = NULL;      /* neighbours often have the same set */
-  for (uint32_t i = 0; i < n->nsrc; i++) {
+  for (uint32_t i = first; i < n->nsrc; i++) {
     const un__rangeset *set = n->src[i]->ranges;
     if (set != last && set->n) memcpy(all + at, set->range, set->n * sizeof *all);
     if (set != last) at += set->n;
@@ -127,9 +127,9 @@ static const un__rangeset *close_contracted(un__graph *g, const un__rangeset *s,
 const un__rangeset *un__infer_ranges(un__graph *g, const un_uop *n) {
   const un__rangeset *s = g->store->no_ranges;
   if (!s && !(s = g->store->no_ranges = intern_set(g, 0, NULL))) return NULL;
-  if (un__has_flag(n, UN__F_BODY)) return s;
-  if (n->nsrc > MANY) s = union_of_many(g, n);
-  for (uint32_t i = 0; s && n->nsrc <= MANY && i < n->nsrc; i++) s = set_union(g, s, n->src[i]->ranges);
+  uint32_t first = un__first_source(n);      /* a body is closed */
+  if (n->nsrc > MANY) s = union_of_many(g, n, first);
+  for (uint32_t i = first; s && n->nsrc <= MANY && i < n->nsrc; i++) s = set_union(g, s, n->src[i]->ranges);
   if (s && un__is(n, UN__OP_RANGE)) {
     const un__rangeset *self = intern_set(g, 1, &n);
     return self ? set_union(g, s, self) : NULL;

@@ -149,6 +149,8 @@ static inline int64_t un__attr(const un_uop *n, uint32_t i) { return un__attrs(n
 static inline const un__op_info *un__info(const un_uop *n) { return &un__op_table[n->op]; }
 static inline bool un__is(const un_uop *n, un__op op) { return n->op == op; }
 static inline bool un__has_flag(const un_uop *n, uint32_t flag) { return (un__info(n)->flags & flag) != 0; }
+/* Walks start here: the body of a BODY op, its source 0, is a graph of its own. */
+static inline uint32_t un__first_source(const un_uop *n) { return un__has_flag(n, UN__F_BODY) ? 1 : 0; }
 static inline uint32_t un__lanes(const un_uop *n) { return un__dt_lanes(n->dtype); }
 
 /* ---- building ----------------------------------------------------------------------------------------- */

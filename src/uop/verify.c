@@ -36,15 +36,16 @@ bool un__spend(un__verifier *v, uint64_t visits) {
 
 /* ---- regions ---- */
 
-static bool add_region(un__verifier *v, const un_uop *root, un__stage stage) {
+static bool add_region(un__verifier *v, const un_uop *root, uint32_t kind) {
   uint8_t *queued = &v->queued[un__pos(v, root)];      /* equal kernels share one body */
-  if (*queued & stage) return true;
-  *queued |= (uint8_t)stage;
-  return un__vec_push(&v->regions, ((un__region){root, stage}));
+  if (*queued & kind) return true;
+  *queued |= (uint8_t)kind;
+  return un__vec_push(&v->regions, ((un__region){root, kind}));
 }
 
 /* A KERNEL's body is checked as what it is: a loop nest, or a list when it is lowered. */
 static bool note_body(un__verifier *v, const un_uop *n) {
+  if (n->op == UN__OP_COMBINE) return add_region(v, n->src[0], UN__REGION_BODY);
   if (n->op != UN__OP_KERNEL) return true;
   return add_region(v, n->src[0], n->src[0]->op == UN__OP_LINEAR ? UN__STAGE_LINEAR : UN__STAGE_KERNEL);
 }
@@ -80,17 +81,17 @@ static void check_node(un__verifier *v, const un_uop *n) {
 
 static bool check_region(un__verifier *v, un__region r) {
   v->root = r.root;
-  v->stage = r.stage;
+  v->stage = r.kind == UN__REGION_BODY ? UN__STAGE_KERNEL : (un__stage)r.kind;
   v->check = "size";
   if (!collect_nodes(v)) return false;
   for (size_t i = 0; i < v->nodes.n; i++) {
     uint32_t at = v->nodes.at[i];
-    if (v->done[at] & r.stage) continue;
-    v->done[at] |= (uint8_t)r.stage;
+    if (v->done[at] & r.kind) continue;
+    v->done[at] |= (uint8_t)r.kind;
     check_node(v, v->order.node[at]);
   }
   for (size_t i = 0; i < un__region_check_count; i++) {
-    if (!(un__region_checks[i].stages & r.stage)) continue;
+    if (!(un__region_checks[i].kinds & r.kind)) continue;
     v->check = un__region_checks[i].name;
     un__region_checks[i].run(v);
   }

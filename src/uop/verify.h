@@ -1,7 +1,7 @@
 /* verify.h - what the parts of the verifier share. Private to src/uop/.
  *
- * A verifier looks at regions: the graph below the root without bodies, and the body of each KERNEL as a region of
- * its own stage. Two tables of named checks run on a region: one on every node, one on the region as a whole. A check
+ * A verifier looks at regions: the graph below the root without bodies, the body of each KERNEL as a region of its
+ * own stage, and the body of each COMBINE, whose nodes obey the laws of stage kernel. Two tables of named checks run on a region: one on every node, one on the region as a whole. A check
  * reports by un__fault and goes on; nothing stops at the first fault. */
 #ifndef UN_UOP_VERIFY_H
 #define UN_UOP_VERIFY_H
@@ -15,7 +15,9 @@ typedef struct un__fault {
   size_t text;              /* offset in `texts` */
 } un__fault;
 
-typedef struct un__region { const un_uop *root; un__stage stage; } un__region;
+/* `kind` is an un__stage, or UN__REGION_BODY for what a COMBINE says. */
+enum { UN__REGION_BODY = 16 };
+typedef struct un__region { const un_uop *root; uint32_t kind; } un__region;
 
 typedef struct un__verifier {
   un__order order;                 /* of the whole graph, bodies included */
@@ -28,8 +30,8 @@ typedef struct un__verifier {
   const char *check;               /* name of the running check */
   uint32_t *mark;                  /* by position; scratch of the running check, see un__fresh_mark */
   uint32_t last_mark;
-  uint8_t *done;                   /* by position: stages in which the node was checked */
-  uint8_t *queued;                 /* by position: stages in which the node is the root of a region */
+  uint8_t *done;                   /* by position: kinds of region in which the node was checked */
+  uint8_t *queued;                 /* by position: kinds of region of which the node is the root */
   uint64_t budget;                 /* node visits left: hostile graphs must not cost quadratic time */
   bool nomem;
 } un__verifier;
@@ -43,7 +45,7 @@ typedef struct un__node_check {
 
 typedef struct un__region_check {
   const char *name;
-  uint32_t stages;
+  uint32_t kinds;
   void (*run)(un__verifier *v);
 } un__region_check;
 
@@ -54,6 +56,11 @@ extern const size_t un__node_check_count, un__basic_check_count;
 extern const un__region_check un__region_checks[];
 extern const size_t un__region_check_count;
 void un__verify_linear(un__verifier *v);    /* verify_linear.c: the list itself */
+/* verify_combine.c: COMBINE, GET of a tuple REDUCE, the region of a body, and ARGs, which stand in bodies only. */
+void un__check_combine(un__verifier *v, const un_uop *n);
+void un__check_get_reduced(un__verifier *v, const un_uop *n);
+void un__check_body_region(un__verifier *v);
+void un__check_args(un__verifier *v);
 
 void un__fault_at(un__verifier *v, const un_uop *n, const char *fmt, ...) UN__PRINTF(3, 4);
 static inline uint32_t un__pos(const un__verifier *v, const un_uop *n) { return un__order_at(&v->order, n); }
@@ -62,8 +69,5 @@ static inline const un_uop *un__region_node(const un__verifier *v, size_t i) { r
 uint32_t un__fresh_mark(un__verifier *v);
 /* False, and a fault once, when the budget is spent. */
 bool un__spend(un__verifier *v, uint64_t visits);
-
-/* Sources of a walk inside a region start here: bodies are not entered. */
-static inline uint32_t un__first_source(const un_uop *n) { return un__has_flag(n, UN__F_BODY) ? 1 : 0; }
 
 #endif

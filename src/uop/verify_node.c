@@ -1,5 +1,6 @@
 /* verify_node.c - the laws of single nodes: what ops.def says in columns, and what its documentation column says in
  * words, op by op. */
+#include "combine.h"
 #include "verify.h"
 
 #include <string.h>
@@ -301,7 +302,11 @@ static void check_gather(un__verifier *v, const un_uop *n) {
 /* ---- loops ---- */
 
 static void check_reduce(un__verifier *v, const un_uop *n) {
-  if (!is_assoc(un__attr(n, 0))) un__fault_at(v, n, "`op` must be associative");
+  bool tuple = un__attr(n, 0) == UN__OP_COMBINE;
+  if (!tuple && !is_assoc(un__attr(n, 0))) un__fault_at(v, n, "`op` must be associative, or combine");
+  if (tuple != (n->src[0]->op == UN__OP_COMBINE))
+    un__fault_at(v, n, tuple ? "op combine needs a combine" : "a combine needs op combine");
+  else if (!tuple && !is_value(n->src[0])) un__fault_at(v, n, "combines no value");
 }
 
 /* What END, REDUCE and STAGE name after source 0. */
@@ -438,7 +443,14 @@ static void check_threefry(un__verifier *v, const un_uop *n) {
 /* ---- structure ---- */
 
 static void check_get(un__verifier *v, const un_uop *n) {
-  if (n->src[0]->op != UN__OP_TUPLE) return;
+  if (un__is_combined(n->src[0])) {
+    un__check_get_reduced(v, n);
+    return;
+  }
+  if (n->src[0]->op != UN__OP_TUPLE) {
+    if (v->stage == UN__STAGE_KERNEL) un__fault_at(v, n, "takes a value from a tuple, not from a %s", name_of(n->src[0]));
+    return;
+  }
   if (un__attr(n, 0) >= n->src[0]->nsrc)
     un__fault_at(v, n, "value %lld of %u", (long long)un__attr(n, 0), n->src[0]->nsrc);
   else if (n->dtype != n->src[0]->src[un__attr(n, 0)]->dtype) un__fault_at(v, n, "has not the dtype of that value");
@@ -512,6 +524,7 @@ const un__node_check un__node_checks[] = {
   {"lanes", ALL, UN__OP_CONTRACT, check_expansion},
   {"threefry", ALL, UN__OP_THREEFRY, check_threefry},
   {"tuple", ALL, UN__OP_GET, check_get},
+  {"combine", ALL, UN__OP_COMBINE, un__check_combine},
   {"storage", ALL, UN__OP_STAGE, check_stage_op},
   {"kernel", ALL, UN__OP_KERNEL, check_kernel},
 };

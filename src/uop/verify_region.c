@@ -288,6 +288,8 @@ const un__region_check un__region_checks[] = {
   {"sharing", KERNEL, check_sharing},
   {"placement", KERNEL, check_placement},
   {"gate", KERNEL, check_gates},
+  {"closed", KERNEL, un__check_args},
+  {"closed", UN__REGION_BODY, un__check_body_region},
   {"list", LINEAR, un__verify_linear},
   {"argument", SCHEDULE, check_arguments},
 };

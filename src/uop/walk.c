@@ -12,7 +12,7 @@ typedef enum bodies { WITHOUT_BODIES, WITH_BODIES } bodies;
 static bool visit(const un_uop *n, bodies mode, un__ptrmap *seen, frames *stack) {
   bool added;
   if (!un__ptrmap_put(seen, n, &added)) return false;
-  uint32_t first = mode == WITHOUT_BODIES && un__has_flag(n, UN__F_BODY);
+  uint32_t first = mode == WITHOUT_BODIES ? un__first_source(n) : 0;
   return !added || un__vec_push(stack, ((frame){n, first}));
 }
 

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "interp/interp.h"
 #include "opt/opt.h"
+#include "uop/combine.h"
 #include "uop/eval.h"
 #include "uop/text.h"
 
@@ -255,7 +256,84 @@ static inline kern k_symbolic_sum(un__graph *g, un_dtype d, int64_t m, int64_t n
   return b_done(&b, b_end(&b, b_store(&b, o, i, v), i, NULL));
 }
 
-enum { KERNEL_KINDS = 20 };
+/* ---- tuples ---- */
+
+/* REDUCE of n elements over r by a body. */
+static inline const un_uop *b_tuple(build *b, const un_uop *const *results, const un_uop *const *x,
+                                    const un_uop *const *identity, uint32_t n, const un_uop *r) {
+  const un_uop *body = un__uop(b->g, UN__OP_TUPLE, 0, results, n, NULL, 0);
+  return b_reduce(b, UN__OP_COMBINE, un__combine(b->g, body, x, identity, n), r);
+}
+static inline const un_uop *b_identity(build *b, un__op op, un_dtype d) {
+  un__value v = {0};
+  un__identity(op, UN__DT(d), &v);
+  return un__const_bits(b->g, UN__DT(d), un__value_bits(v));
+}
+static inline const un_uop *b_where(build *b, const un_uop *c, const un_uop *x, const un_uop *y) {
+  return un__ternary(b->g, UN__OP_WHERE, c, x, y);
+}
+
+/* out[i] = the first j at which x[i,j] (rows) or x[j,i] is largest. */
+static inline kern k_argmax(un__graph *g, un_dtype d, int64_t m, int64_t n, bool rows) {
+  build b = {.g = g};
+  un__dtype t = UN__DT(d), at = UN__DT(UN_I32);
+  const un_uop *o = b_out(&b, UN_I32, m), *x = b_param(&b, d, m * n), *i = b_loop(&b, m, 0), *j = b_red(&b, n, 1);
+  const un_uop *v = b_load(&b, x, rows ? b_at(&b, i, n, j) : b_at(&b, j, m, i));
+  const un_uop *a = un__arg(g, t, 0), *p = un__arg(g, at, 1), *c = un__arg(g, t, 2), *q = un__arg(g, at, 3);
+  const un_uop *tie = un__binary(g, UN__OP_AND, un__binary(g, UN__OP_EQ, a, c), un__binary(g, UN__OP_LT, q, p));
+  const un_uop *better = un__binary(g, UN__OP_OR, un__binary(g, UN__OP_LT, a, c), tie);
+  const un_uop *body[] = {b_where(&b, better, c, a), b_where(&b, better, q, p)};
+  const un_uop *unit[] = {b_identity(&b, UN__OP_MAX, d), un__const_i(g, at, INT32_MAX)};
+  v = b_tuple(&b, body, (const un_uop *[]){v, un__cast(g, at, j)}, unit, 2, j);
+  return b_done(&b, b_end(&b, b_store(&b, o, i, un__get(g, v, at, 1)), i, NULL));
+}
+
+/* out0[i] = max of x[i], out1[i] = how often: the second result needs the first at every step. */
+static inline kern k_count_of_max(un__graph *g, un_dtype d, int64_t m, int64_t n) {
+  build b = {.g = g};
+  un__dtype t = UN__DT(d), count = UN__DT(UN_I32);
+  const un_uop *o = b_out(&b, d, m), *p = b_out(&b, UN_I32, m), *x = b_param(&b, d, m * n);
+  const un_uop *i = b_loop(&b, m, 0), *j = b_red(&b, n, 1);
+  const un_uop *a = un__arg(g, t, 0), *k = un__arg(g, count, 1), *c = un__arg(g, t, 2), *l = un__arg(g, count, 3);
+  const un_uop *all = un__binary(g, UN__OP_ADD, k, l), *more = b_where(&b, un__binary(g, UN__OP_LT, a, c), l, k);
+  const un_uop *body[] = {un__binary(g, UN__OP_MAX, a, c), b_where(&b, un__binary(g, UN__OP_EQ, a, c), all, more)};
+  const un_uop *unit[] = {b_identity(&b, UN__OP_MAX, d), un__const_i(g, count, 0)};
+  const un_uop *v = b_tuple(&b, body, (const un_uop *[]){b_load(&b, x, b_at(&b, i, n, j)), un__const_i(g, count, 1)},
+                            unit, 2, j);
+  const un_uop *both[] = {b_store(&b, o, i, un__get(g, v, t, 0)), b_store(&b, p, i, un__get(g, v, count, 1))};
+  return b_done(&b, b_end(&b, un__uop(g, UN__OP_GROUP, 0, both, 2, NULL, 0), i, NULL));
+}
+
+/* out[i] = (max of x[i]) - (min of x[i]): simple reductions as one tuple. */
+static inline kern k_spread_tuple(un__graph *g, un_dtype d, int64_t m, int64_t n) {
+  build b = {.g = g};
+  un__dtype t = UN__DT(d);
+  const un_uop *o = b_out(&b, d, m), *x = b_param(&b, d, m * n), *i = b_loop(&b, m, 0), *j = b_red(&b, n, 1);
+  const un_uop *v = b_load(&b, x, b_at(&b, i, n, j));
+  const un_uop *body[] = {un__binary(g, UN__OP_MAX, un__arg(g, t, 0), un__arg(g, t, 2)),
+                          un__binary(g, UN__OP_MIN, un__arg(g, t, 1), un__arg(g, t, 3))};
+  const un_uop *unit[] = {b_identity(&b, UN__OP_MAX, d), b_identity(&b, UN__OP_MIN, d)};
+  v = b_tuple(&b, body, (const un_uop *[]){v, v}, unit, 2, j);
+  v = un__binary(g, d == UN_BOOL ? UN__OP_XOR : UN__OP_SUB, un__get(g, v, t, 0), un__get(g, v, t, 1));
+  return b_done(&b, b_end(&b, b_store(&b, o, i, v), i, NULL));
+}
+
+/* out[i,j] = the largest y[k,j] among the k at which x[i,k] is largest: elements of different shapes, as attention has. */
+static inline kern k_attend(un__graph *g, un_dtype d, int64_t m, int64_t n, int64_t k) {
+  build b = {.g = g};
+  un__dtype t = UN__DT(d);
+  const un_uop *o = b_out(&b, d, m * n), *x = b_param(&b, d, m * k), *y = b_param(&b, d, k * n);
+  const un_uop *i = b_loop(&b, m, 0), *j = b_loop(&b, n, 1), *r = b_red(&b, k, 2);
+  const un_uop *a = un__arg(g, t, 0), *u = un__arg(g, t, 1), *c = un__arg(g, t, 2), *w = un__arg(g, t, 3);
+  const un_uop *tie = b_where(&b, un__binary(g, UN__OP_EQ, a, c), un__binary(g, UN__OP_MAX, u, w), u);
+  const un_uop *body[] = {un__binary(g, UN__OP_MAX, a, c), b_where(&b, un__binary(g, UN__OP_LT, a, c), w, tie)};
+  const un_uop *low = b_identity(&b, UN__OP_MAX, d), *unit[] = {low, low};
+  const un_uop *v = b_tuple(
+      &b, body, (const un_uop *[]){b_load(&b, x, b_at(&b, i, k, r)), b_load(&b, y, b_at(&b, r, n, j))}, unit, 2, r);
+  return b_done(&b, b_end(&b, b_store(&b, o, b_at(&b, i, n, j), un__get(g, v, t, 1)), i, j));
+}
+
+enum { KERNEL_KINDS = 25 };
 
 /* Kernel number `kind` with sizes up to m x n. */
 static inline kern k_any(un__graph *g, uint32_t kind, un_dtype d, int64_t m, int64_t n, int64_t k) {
@@ -298,8 +376,18 @@ static inline kern k_any(un__graph *g, uint32_t kind, un_dtype d, int64_t m, int
     return k_two(g, d, m, n);
   case 18:
     return k_symbolic(g, d, m * n, (m * n + 1) / 2);
-  default:
+  case 19:
     return k_symbolic_sum(g, d, m, n, (n + 1) / 2);
+  case 20:
+    return k_argmax(g, d, m, n, true);
+  case 21:
+    return k_argmax(g, d, m, n, false);
+  case 22:
+    return k_count_of_max(g, d, m, n);
+  case 23:
+    return k_spread_tuple(g, d, m, n);
+  default:
+    return k_attend(g, d, m, n, k);
   }
 }
 

@@ -313,7 +313,7 @@ Test(verify, faults_stand_below_their_nodes_in_text_that_parses) {
   cr_expect_str_eq(err.text, "stage kernel: 4 faults\n"
                              "  %2 range: open: range 0 is not closed at the root\n"
                              "  %7 load: load: has not the dtype of what the pointer points to\n"
-                             "  %8 reduce: reduction: `op` must be associative\n"
+                             "  %8 reduce: reduction: `op` must be associative, or combine\n"
                              "  %9 store: store: the value has not the dtype of what the pointer points to");
   cr_expect(
       strstr(out.at, "  %7 = load f64 %6\n  # ^ %7 load: load: has not the dtype of what the pointer points to\n"),

@@ -1,0 +1,10 @@
+// tuple.pat - a TUPLE is no thing at run time: what takes a value from one takes the value.
+c_include "simplify/simplify.h"
+
+extern fn nth(xs: nodes, i: int): node
+
+ruleset tuple order nodes(GET) {
+  /// The value that was put in.
+  @proof(fuzz)
+  rule get_of_tuple: GET<i>(TUPLE(*xs)) => nth(xs, i)
+}

@@ -13,10 +13,6 @@ static un_status no_memory(un__ibuild *b) {
 
 /* ---- values of a reduction, simple or not ---- */
 
-static const un_uop *element(const un_uop *reduce, uint32_t i) {
-  return un__is_combined(reduce) ? un__combine_element(reduce->src[0], i) : reduce->src[0];
-}
-
 static bool identity(const un_uop *reduce, uint32_t i, un__value *out) {
   if (!un__is_combined(reduce)) return un__identity((un__op)un__attr(reduce, 0), reduce->dtype, out);
   const un_uop *c = un__combine_identity(reduce->src[0], i);
@@ -45,16 +41,16 @@ un_status un__ibuild_reduce_start(un__ibuild *b, uint32_t pos) {
   un__value start;
   for (uint32_t i = 0; i < width; i++) {
     if (!identity(n, i, &start)) return un__ibuild_fault(b, pos, "combines by an op without an identity");
-    uint32_t at = un__ibuild_slots(b, start, un__lanes(element(n, i)));
+    uint32_t at = un__ibuild_slots(b, start, un__lanes(un__reduce_element(n, i)));
     if (at == UN__NO_SLOT) return UN_ERR_NOMEM;
     if (i == 0) first = at;
   }
   b->slot[pos] = first;
-  for (uint32_t i = 0, at = first; i < width; at += un__lanes(element(n, i++))) {
+  for (uint32_t i = 0, at = first; i < width; at += un__lanes(un__reduce_element(n, i++))) {
     if (!identity(n, i, &start)) return UN_ERR_INTERNAL;
     uint32_t from = un__ibuild_slots(b, start, 1);
     if (from == UN__NO_SLOT) return UN_ERR_NOMEM;
-    UN__TRY(copy_lanes(b, pos, start.dtype, at, (un__ioperand){from, 0}, un__lanes(element(n, i))));
+    UN__TRY(copy_lanes(b, pos, start.dtype, at, (un__ioperand){from, 0}, un__lanes(un__reduce_element(n, i))));
   }
   return UN_OK;
 }

@@ -5,7 +5,7 @@
  */
 #include "finish.h"
 
-#include "uop/eval.h"
+#include "uop/combine.h"
 
 enum { MAX_REDUCTIONS = 256, PARTS = 64 };
 
@@ -64,32 +64,42 @@ static const un_uop *element_of(un__graph *g, const un_uop *buffer, const un_uop
   return un__uop(g, UN__OP_INDEX, buffer->dtype, (const un_uop *[]){buffer, flat}, 2, NULL, 0);
 }
 
-/* A draft that stores `value` for every point of `range`; the ranges become its LOOPs. */
-static un_status add_draft(un__rf_drafts *d, const un_uop *buffer, const un_uop *value, const un_uop *const *range,
-                           uint32_t n) {
+/* A draft that stores the values of a reduction for every point of `range`; the ranges become its LOOPs. out_read: what to
+ * read instead of each value. */
+static un_status add_draft(un__rf_drafts *d, const un_uop *reduce, const un_uop *const *range, uint32_t n,
+                           const un_uop **out_read) {
   un__graph *g = d->b->g;
-  un__rf_draft t = {.nstore = 1, .nout = n};
+  const un_uop *value[UN__RF_MAX_STORES];
+  un__rf_draft t = {.nstore = un__reduce_width(reduce), .nout = n};
+  if (t.nstore > UN__RF_MAX_STORES)
+    return un__fail(un__graph_err(g), UN_ERR_INTERNAL, "rangeify: a reduction of %u values is stored", t.nstore);
   for (uint32_t k = 0; k < n; k++)
     if (!(t.out[k] = un__range(g, range[k]->src[0], UN__AXIS_LOOP, k))) return un__graph_status(g);
-  t.value = un__substitute(g, value, range, t.out, n);
-  t.result[0] = buffer;
-  t.flat[0] = un__rf_point(g, t.out, n);
-  if (!t.value || !buffer || !t.flat[0]) return un__graph_status(g);
+  for (uint32_t k = 0; k < t.nstore; k++) {
+    const un_uop *from = un__reduce_value(g, reduce, k);
+    value[k] = from ? un__substitute(g, from, range, t.out, n) : NULL;
+    t.result[k] = from ? un__rf_temporary(d, from->dtype, range, n) : NULL;
+    t.flat[k] = un__rf_point(g, t.out, n);
+    if (!value[k] || !t.result[k] || !t.flat[k]) return un__graph_status(g);
+    out_read[k] = element_of(g, t.result[k], un__rf_point(g, range, n));
+  }
+  t.value = t.nstore == 1 ? value[0] : un__uop(g, UN__OP_TUPLE, 0, value, t.nstore, NULL, 0);
+  if (!t.value) return un__graph_status(g);
   return un__vec_push(&d->at, t) ? UN_OK : no_memory(d);
 }
 
 /* Stores the reduction for every point of the ranges it depends on, and reads it instead. */
 static un_status store_first(un__rf_drafts *d, uint32_t i, const un_uop *reduce) {
+  un__graph *g = d->b->g;
   const un__rangeset *open = reduce->ranges;
+  const un_uop *value[UN__RF_MAX_STORES], *read[UN__RF_MAX_STORES];
   if (open->n > 2 * UN__MAX_RANK)
-    return un__fail(un__graph_err(d->b->g), UN_ERR_UNSUPPORTED, "rangeify: a reduction inside more than 32 loops");
-  const un_uop *buffer = un__rf_temporary(d, reduce->dtype, open->range, open->n);
-  if (!buffer) return un__graph_status(d->b->g);
-  UN__TRY(add_draft(d, buffer, reduce, open->range, open->n));
-  const un_uop *read = element_of(d->b->g, buffer, un__rf_point(d->b->g, open->range, open->n));
+    return un__fail(un__graph_err(g), UN_ERR_UNSUPPORTED, "rangeify: a reduction inside more than 32 loops");
+  UN__TRY(add_draft(d, reduce, open->range, open->n, read));
+  for (uint32_t k = 0; k < un__reduce_width(reduce); k++) value[k] = un__reduce_value(g, reduce, k);
   un__rf_draft *t = &d->at.at[i];
-  t->value = un__substitute(d->b->g, t->value, &reduce, &read, 1);
-  return un__graph_status(d->b->g);
+  t->value = un__substitute(g, t->value, value, read, un__reduce_width(reduce));
+  return un__graph_status(g);
 }
 
 /* ---- order ---------------------------------------------------------------------------------------------------- */
@@ -192,9 +202,7 @@ static un_status order_loops(un__rf_drafts *d, uint32_t i) {
 /* ---- parts ---------------------------------------------------------------------------------------------------- */
 
 static bool may_reorder(const un__rf_drafts *d, const un_uop *reduce) {
-  un__op op = (un__op)un__attr(reduce, 0);
-  if (!un__dt_is_float(reduce->dtype) || op == UN__OP_MAX || op == UN__OP_MIN) return true;
-  return (d->b->opt->licences & UN__LIC_REDUCE_ORDER) != 0;
+  return !un__reduce_rounds(reduce) || (d->b->opt->licences & UN__LIC_REDUCE_ORDER) != 0;
 }
 
 /* How many parts to cut `size` into: a divisor near the wanted number when there is one; every value on its own when
@@ -222,11 +230,23 @@ static const un_uop *range_to_cut(const un__rf_drafts *d, const un_uop *reduce) 
   return NULL;
 }
 
+/* The elements where range is i; outside of the old range (in_range not NULL) they are the identities. */
+static bool cut_elements(un__graph *g, const un_uop *reduce, const un_uop *range, const un_uop *i, const un_uop *in_range,
+                         const un_uop **out) {
+  for (uint32_t k = 0; k < un__reduce_width(reduce); k++) {
+    out[k] = un__substitute(g, un__reduce_element(reduce, k), &range, &i, 1);
+    if (out[k] && in_range)
+      out[k] = un__ternary(g, UN__OP_WHERE, in_range, out[k], un__reduce_identity(g, reduce, k));
+    if (!out[k]) return false;
+  }
+  return true;
+}
+
 /* The reduction over range = part * length + step, as one over the other ranges and step; part stays open. */
 static const un_uop *partial(un__rf_drafts *d, const un_uop *reduce, const un_uop *range, const un_uop *part,
                              int64_t length) {
   un__graph *g = d->b->g;
-  const un_uop *i = part, *step = NULL, *in_range = NULL, *src[2 * UN__MAX_RANK + 1];
+  const un_uop *i = part, *step = NULL, *in_range = NULL, *x[UN__MAX_COMBINE], *left[2 * UN__MAX_RANK];
   uint32_t n = 0;
   if (length > 1) {
     step = un__range(g, un__idx(g, length), UN__AXIS_REDUCE, d->next_range++);
@@ -236,17 +256,12 @@ static const un_uop *partial(un__rf_drafts *d, const un_uop *reduce, const un_uo
     in_range = un__binary(g, UN__OP_LT, i, range->src[0]);
     i = un__uop(g, UN__OP_VALID, 0, (const un_uop *[]){i, in_range}, 2, NULL, 0);
   }
-  const un_uop *x = un__substitute(g, reduce->src[0], &range, &i, 1);
-  un__value zero;
-  if (in_range && un__identity((un__op)un__attr(reduce, 0), reduce->dtype, &zero))
-    x = un__ternary(g, UN__OP_WHERE, in_range, x, un__const_bits(g, reduce->dtype, un__value_bits(zero)));
-  if (!x || reduce->nsrc > 2 * UN__MAX_RANK) return NULL;
-  src[n++] = x;
+  if (reduce->nsrc > 2 * UN__MAX_RANK || !cut_elements(g, reduce, range, i, in_range, x)) return NULL;
   for (uint32_t k = 1; k < reduce->nsrc; k++) {
-    if (reduce->src[k] != range) src[n++] = reduce->src[k];
-    else if (step) src[n++] = step;
+    if (reduce->src[k] != range) left[n++] = reduce->src[k];
+    else if (step) left[n++] = step;
   }
-  return un__rf_clean(d->b, un__uop(g, UN__OP_REDUCE, 0, src, n, un__attrs(reduce), reduce->nattr));
+  return un__rf_clean(d->b, un__reduce_over(g, reduce, x, left, n));
 }
 
 /* Replaces one large reduction by one over its stored parts. */
@@ -256,18 +271,16 @@ static un_status cut_reduction(un__rf_drafts *d, uint32_t i, const un_uop *reduc
   parts = (size + length - 1) / length;
   const un_uop *part = un__range(g, un__idx(g, parts), UN__AXIS_REDUCE, d->next_range++);
   if (!part) return un__graph_status(g);
-  const un_uop *open[2 * UN__MAX_RANK];
+  const un_uop *open[2 * UN__MAX_RANK], *read[UN__RF_MAX_STORES];
   uint32_t n = reduce->ranges->n;
   for (uint32_t k = 0; k < n; k++) open[k] = reduce->ranges->range[k];
   open[n++] = part;
   const un_uop *value = partial(d, reduce, range, part, length);
-  const un_uop *buffer = un__rf_temporary(d, reduce->dtype, open, n);
-  if (!value || !buffer) return un__graph_status(g);
-  UN__TRY(add_draft(d, buffer, value, open, n));
-  const un_uop *src[] = {element_of(g, buffer, un__rf_point(g, open, n)), part};
-  const un_uop *to = un__uop(g, UN__OP_REDUCE, 0, src, 2, un__attrs(reduce), reduce->nattr);
+  if (!value) return un__graph_status(g);
+  UN__TRY(add_draft(d, value, open, n, read));
+  const un_uop *to = un__reduce_over(g, reduce, read, &part, 1);
   un__rf_draft *t = &d->at.at[i];
-  t->value = un__substitute(g, t->value, &reduce, &to, 1);
+  t->value = to ? un__substitute(g, t->value, &reduce, &to, 1) : NULL;
   return un__graph_status(g);
 }
 
@@ -324,6 +337,7 @@ static un_status share_loops(un__rf_drafts *d, uint32_t i) {
 
 un_status un__rf_settle_loops(un__rf_drafts *d, uint32_t i) {
   reductions all;
+  UN__TRY(un__rf_one_pass(d, i));
   for (;;) {
     UN__TRY(collect(d, d->at.at[i].value, &all));
     if (!all.n) return UN_OK;
@@ -338,6 +352,9 @@ un_status un__rf_settle_loops(un__rf_drafts *d, uint32_t i) {
     UN__TRY(collect(d, d->at.at[i].value, &all));
     k = 0;
   }
-  if (all.n > 1) UN__TRY(share_loops(d, i));
+  if (all.n > 1) {
+    UN__TRY(share_loops(d, i));
+    UN__TRY(un__rf_fuse_siblings(d, i));
+  }
   return all.n ? order_loops(d, i) : UN_OK;
 }

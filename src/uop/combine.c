@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "base/ptrmap.h"
+#include "eval.h"
 #include "graph.h"
+
+enum { MAX_RANGES = 64 };
 
 /* ---- building ---- */
 
@@ -34,6 +37,30 @@ const un_uop *un__combine_with(un__graph *g, const un_uop *combine, const un_uop
 const un_uop *un__get(un__graph *g, const un_uop *tuple, un__dtype dtype, uint32_t i) {
   int64_t attr = i;
   return un__uop(g, UN__OP_GET, dtype, &tuple, 1, &attr, 1);
+}
+
+/* ---- reductions of either form ---- */
+
+const un_uop *un__reduce_identity(un__graph *g, const un_uop *reduce, uint32_t i) {
+  un__value v;
+  if (un__is_combined(reduce)) return un__combine_identity(reduce->src[0], i);
+  if (!un__identity((un__op)un__attr(reduce, 0), UN__DT(un__dt_scalar(reduce->dtype)), &v)) return NULL;
+  return un__const_bits(g, UN__DT(un__dt_scalar(reduce->dtype)), un__value_bits(v));
+}
+
+const un_uop *un__reduce_value(un__graph *g, const un_uop *reduce, uint32_t i) {
+  return un__is_combined(reduce) ? un__get(g, reduce, un__reduce_element(reduce, i)->dtype, i) : reduce;
+}
+
+const un_uop *un__reduce_over(un__graph *g, const un_uop *reduce, const un_uop *const *x, const un_uop *const *range,
+                              uint32_t nrange) {
+  const un_uop *src[1 + MAX_RANGES] = {un__is_combined(reduce) ? un__combine_with(g, reduce->src[0], x) : x[0]};
+  if (nrange > MAX_RANGES) {
+    un__fail(un__graph_err(g), UN_ERR_UNSUPPORTED, "reduce: over %u ranges, at most %d", nrange, MAX_RANGES);
+    return NULL;
+  }
+  memcpy(src + 1, range, nrange * sizeof *range);
+  return un__uop(g, UN__OP_REDUCE, 0, src, nrange + 1, un__attrs(reduce), reduce->nattr);
 }
 
 /* ---- application ---- */

@@ -26,6 +26,17 @@ static inline uint32_t un__reduce_width(const un_uop *reduce) {
   return un__is_combined(reduce) ? un__combine_width(reduce->src[0]) : 1;
 }
 
+/* Simple or not, a REDUCE has elements, identities and values. The identity is a CONST; value i is the REDUCE itself when
+ * it is simple, else a GET. */
+static inline const un_uop *un__reduce_element(const un_uop *reduce, uint32_t i) {
+  return un__is_combined(reduce) ? un__combine_element(reduce->src[0], i) : reduce->src[0];
+}
+const un_uop *un__reduce_identity(un__graph *g, const un_uop *reduce, uint32_t i);
+const un_uop *un__reduce_value(un__graph *g, const un_uop *reduce, uint32_t i);
+/* The same reduction of other elements over other ranges. */
+const un_uop *un__reduce_over(un__graph *g, const un_uop *reduce, const un_uop *const *x, const un_uop *const *range,
+                              uint32_t nrange);
+
 /* Constructors. `x` and `identity` have n members. */
 const un_uop *un__arg(un__graph *g, un__dtype dtype, uint32_t i);
 const un_uop *un__combine(un__graph *g, const un_uop *body, const un_uop *const *x, const un_uop *const *identity,

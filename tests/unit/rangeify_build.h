@@ -163,13 +163,18 @@ static inline uint32_t next_random(void) {
   return (uint32_t)(seed >> 33);
 }
 
+/* What float inputs hold, over and over; NULL: random numbers. */
+static const double *given;
+static int64_t given_n;
+
 static inline void *random_data(T b) {
   int64_t n = un__shape_known_numel(b->shape);
   size_t size = un__dt_info(b->dtype)->size;
   char *at = calloc((size_t)n + 1, size);
   for (int64_t i = 0; i < n; i++) {
     un__value v;
-    if (un__dt_is_float(b->dtype)) v = un__value_f(b->dtype, (double)(int)(next_random() % 4001) / 1000.0 - 2.0);
+    if (un__dt_is_float(b->dtype) && given) v = un__value_f(b->dtype, given[i % given_n]);
+    else if (un__dt_is_float(b->dtype)) v = un__value_f(b->dtype, (double)(int)(next_random() % 4001) / 1000.0 - 2.0);
     else if (un__dt_is_bool(b->dtype)) v = un__value_i(b->dtype, next_random() & 1);
     else v = un__value_i(b->dtype, (int64_t)(next_random() % 16) - 3);
     un__value_store(v, at + (size_t)i * size);
@@ -206,6 +211,9 @@ static inline void hold(storage *st, T buffer) {
   st->size[slot] = n;
 }
 
+/* What is run instead of a kernel's body, in how many tasks; NULL: the body. */
+static T (*prepare)(T body, int64_t *out_tasks);
+
 static inline void run_schedule(const char *name, T schedule, storage *st) {
   for (uint32_t k = 0; k < schedule->nsrc; k++) {
     T kernel = schedule->src[k];
@@ -217,8 +225,12 @@ static inline void run_schedule(const char *name, T schedule, storage *st) {
       sizes[i - 1] = st->size[un__attr(kernel->src[i], 0)];
     }
     un__err e = {0};
-    un_status s = un__interp_kernel(kernel->src[0], args, sizes, kernel->nsrc - 1, NULL, 0, &e);
-    cr_assert_eq(s, UN_OK, "%s: kernel %u: %s", name, k, e.text);
+    int64_t tasks = 1;
+    T body = prepare ? prepare(kernel->src[0], &tasks) : kernel->src[0];
+    for (int64_t task = 0; task < tasks; task++) {
+      un_status s = un__interp_kernel(body, args, sizes, kernel->nsrc - 1, NULL, task, &e);
+      cr_assert_eq(s, UN_OK, "%s: kernel %u: %s", name, k, e.text);
+    }
   }
 }
 

@@ -59,6 +59,9 @@ ruleset split ctx un__split {
   @proof(fuzz)
   rule split_padded_tuple: REDUCE<COMBINE>(c = COMBINE(..), *r) if split_closes_padded(r)
     => REDUCE<COMBINE>(split_padded(c), *split_loops(r))
+    test REDUCE<COMBINE>(COMBINE(TUPLE(ADD(ARG<0>():i32, ARG<1>():i32)), CAST<i32>(RANGE<0, REDUCE>(7)), 0:i32), RANGE<0, REDUCE>(7))
+      -> REDUCE<COMBINE>(COMBINE(TUPLE(ADD(ARG<0>():i32, ARG<1>():i32)), WHERE(LT(ADD(MUL(RANGE<1, LOOP>(2), 4), RANGE<2, UPCAST>(4)), 7), CAST<i32>(RANGE<0, REDUCE>(7)), 0:i32), 0:i32), RANGE<1, LOOP>(2), RANGE<2, UPCAST>(4))
+    test REDUCE<COMBINE>(COMBINE(TUPLE(ADD(ARG<0>():i32, ARG<1>():i32)), CAST<i32>(RANGE<0, REDUCE>(8)), 0:i32), RANGE<0, REDUCE>(8)) -> nomatch
 
   /// A reduction over the range is one over its parts.
   @proof(fuzz)

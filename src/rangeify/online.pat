@@ -31,6 +31,9 @@ ruleset one_pass {
           MIN(place(ARG<0>():dtype(x), op(ARG<0>():dtype(x), ARG<2>():dtype(x)), ARG<1>():dtype(i), #c:dtype(i)),
               place(ARG<2>():dtype(x), op(ARG<0>():dtype(x), ARG<2>():dtype(x)), ARG<3>():dtype(i), #c:dtype(i)))),
         x, i, @ident(op):dtype(x), #c:dtype(i)), *r)):dtype(i)
+      test REDUCE<MIN>(WHERE(OR(EQ(CAST<f32>(RANGE<0, REDUCE>(8)), REDUCE<MAX>(CAST<f32>(RANGE<1, REDUCE>(8)), RANGE<1, REDUCE>(8))), NE(CAST<f32>(RANGE<0, REDUCE>(8)), CAST<f32>(RANGE<0, REDUCE>(8)))), CAST<i32>(RANGE<0, REDUCE>(8)), 99:i32), RANGE<0, REDUCE>(8)) -> fires
+      test REDUCE<MIN>(WHERE(OR(EQ(CAST<f32>(RANGE<0, REDUCE>(8)), REDUCE<MIN>(CAST<f32>(RANGE<1, REDUCE>(8)), RANGE<1, REDUCE>(8))), NE(CAST<f32>(RANGE<0, REDUCE>(8)), CAST<f32>(RANGE<0, REDUCE>(8)))), CAST<i32>(RANGE<0, REDUCE>(8)), 99:i32), RANGE<0, REDUCE>(8)) -> fires
+      test REDUCE<MIN>(WHERE(OR(EQ(CAST<f32>(RANGE<0, REDUCE>(8)), REDUCE<MAX>(CAST<f32>(RANGE<1, REDUCE>(8)), RANGE<1, REDUCE>(8))), NE(CAST<f32>(RANGE<0, REDUCE>(8)), CAST<f32>(RANGE<0, REDUCE>(8)))), CAST<i32>(RANGE<0, REDUCE>(8)), 5:i32), RANGE<0, REDUCE>(8)) -> nomatch
 
     rule first_place_exact: REDUCE<MIN>(WHERE(EQ[x, m = REDUCE<op>(y, *s)], i:int, #c), *r)
       if vmax(i) <= c && indep(m, r) && along(x, r, y, s)
@@ -39,6 +42,9 @@ ruleset one_pass {
           MIN(exact_place(ARG<0>():dtype(x), op(ARG<0>():dtype(x), ARG<2>():dtype(x)), ARG<1>():dtype(i), #c:dtype(i)),
               exact_place(ARG<2>():dtype(x), op(ARG<0>():dtype(x), ARG<2>():dtype(x)), ARG<3>():dtype(i), #c:dtype(i)))),
         x, i, @ident(op):dtype(x), #c:dtype(i)), *r)):dtype(i)
+      test REDUCE<MIN>(WHERE(EQ(CAST<i32>(RANGE<0, REDUCE>(8)), REDUCE<MAX>(CAST<i32>(RANGE<1, REDUCE>(8)), RANGE<1, REDUCE>(8))), CAST<i32>(RANGE<0, REDUCE>(8)), 99:i32), RANGE<0, REDUCE>(8)) -> fires
+      test REDUCE<MIN>(WHERE(EQ(CAST<i32>(RANGE<0, REDUCE>(8)), REDUCE<MIN>(CAST<i32>(RANGE<1, REDUCE>(8)), RANGE<1, REDUCE>(8))), CAST<i32>(RANGE<0, REDUCE>(8)), 99:i32), RANGE<0, REDUCE>(8)) -> fires
+      test REDUCE<MIN>(WHERE(EQ(CAST<i32>(RANGE<0, REDUCE>(8)), REDUCE<MAX>(CAST<i32>(RANGE<1, REDUCE>(8)), RANGE<1, REDUCE>(8))), CAST<i32>(RANGE<0, REDUCE>(8)), 5:i32), RANGE<0, REDUCE>(8)) -> nomatch
   }
 }
 
@@ -64,6 +70,8 @@ ruleset online {
         rescaled(ARG<0>():dtype(x), ARG<1>():dtype(x), ARG<2>():dtype(x), ARG<3>():dtype(x))),
       x, 1.0:dtype(x), @ident(MAX):dtype(x), 0.0:dtype(x)), *r)
     => where_finite(GET<1>(t):dtype(x), GET<0>(t):dtype(x))
+    test(online) REDUCE<ADD>(EXP(SUB(CAST<f32>(RANGE<0, REDUCE>(8)), REDUCE<MAX>(CAST<f32>(RANGE<1, REDUCE>(8)), RANGE<1, REDUCE>(8)))), RANGE<0, REDUCE>(8)) -> fires
+    test REDUCE<ADD>(EXP(SUB(CAST<f32>(RANGE<0, REDUCE>(8)), REDUCE<MAX>(CAST<f32>(RANGE<1, REDUCE>(8)), RANGE<1, REDUCE>(8)))), RANGE<0, REDUCE>(8)) -> nomatch
 
   /// The sum of squares around the mean, from sums, sums of squares and counts of parts (Chan, Golub, LeVeque 1983), all of them
   /// around the first element: it is at most sqrt(n) deviations from the mean, and so is what cancellation can cost.
@@ -78,6 +86,8 @@ ruleset online {
         ADD(ARG<2>():dtype(x), ARG<5>():dtype(x))),
       x - k, 0.0:dtype(x), 1.0:dtype(x), 0.0:dtype(x), 0.0:dtype(x), 0.0:dtype(x)), *r)
     => where_finite(GET<1>(t):dtype(x), GET<0>(t):dtype(x))
+    test(online) REDUCE<ADD>(MUL(SUB(CAST<f32>(RANGE<0, REDUCE>(8)), FDIV(REDUCE<ADD>(CAST<f32>(RANGE<1, REDUCE>(8)), RANGE<1, REDUCE>(8)), 8.0:f32)), SUB(CAST<f32>(RANGE<0, REDUCE>(8)), FDIV(REDUCE<ADD>(CAST<f32>(RANGE<1, REDUCE>(8)), RANGE<1, REDUCE>(8)), 8.0:f32))), RANGE<0, REDUCE>(8)) -> fires
+    test(online) REDUCE<ADD>(MUL(SUB(CAST<f32>(RANGE<0, REDUCE>(8)), FDIV(REDUCE<ADD>(CAST<f32>(RANGE<1, REDUCE>(8)), RANGE<1, REDUCE>(8)), 7.0:f32)), SUB(CAST<f32>(RANGE<0, REDUCE>(8)), FDIV(REDUCE<ADD>(CAST<f32>(RANGE<1, REDUCE>(8)), RANGE<1, REDUCE>(8)), 7.0:f32))), RANGE<0, REDUCE>(8)) -> nomatch
 }
 
 stage rangeify_one_pass { use one_pass walk post fuel 64 }

@@ -7,4 +7,6 @@ ruleset tuple {
   /// The value that was put in.
   @proof(fuzz) @order("what it gives stands below the GET already")
   rule get_of_tuple: GET<i>(TUPLE(*xs)) => nth(xs, i)
+    test GET<1>(TUPLE(a:i32, b:f32)):f32 -> b
+    test GET<2>(TUPLE(a:i32, b:f32)):f32 -> nomatch
 }

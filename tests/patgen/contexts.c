@@ -4,7 +4,7 @@
  *   un__split         RANGE 0 of size n becomes RANGE<1, LOOP>(ceil(n / 4)) * 4 + RANGE<2, UPCAST>(4); an UNROLL range
  * is clamped, others are gated when 4 does not divide n un__expansion     ranges of type UPCAST and UNROLL are lanes
  * when their size is a power of two, else tiles; four accumulators fit un__accumulation  the term's own REDUCE is
- * ready, its accumulator has number 0 un__rf_push       fresh ranges are counted from 7 un__rf_memory     leaf 0 is
+ * ready, its accumulators have numbers from 0 un__rf_push       fresh ranges are counted from 7 un__rf_memory     leaf 0 is
  * computed in place as the index tuple's first index, as i32; no other is
  */
 #include <stdlib.h>
@@ -13,11 +13,13 @@
 #include "opt/split.h"
 #include "rangeify/memory.h"
 #include "rewrite/match_test.h"
+#include "uop/combine.h"
 
 static struct {
   un__split split;
   un__expansion expansion;
   un__accumulation accumulation;
+  const un_uop *reg[UN__MAX_COMBINE];
   un__rf_push push;
   un__rf_memory memory;
   un__rf_nest nest;
@@ -92,9 +94,11 @@ static void *accumulation_of(un__rw *rw, const un_uop *left) {
   if (left->op != UN__OP_REDUCE || !un__topo_of(&a->order, left)) return NULL;
   a->reg = calloc(a->order.n, sizeof *a->reg);
   if (!a->reg) return NULL;
-  un__dtype ptr = un__dt_ptr(un__dt_scalar(left->dtype), UN__SPACE_REG);
-  a->reg[un__topo_find(&a->order, left)] =
-      un__uop(rw->g, UN__OP_DEFINE_REG, ptr, (const un_uop *[]){un__idx(rw->g, 1)}, 1, (const int64_t[]){0}, 1);
+  for (uint32_t i = 0; i < un__reduce_width(left); i++) {
+    un__dtype ptr = un__dt_ptr(un__dt_scalar(un__reduce_element(left, i)->dtype), UN__SPACE_REG);
+    now.reg[i] = un__uop(rw->g, UN__OP_DEFINE_REG, ptr, (const un_uop *[]){un__idx(rw->g, 1)}, 1, (const int64_t[]){i}, 1);
+  }
+  a->reg[un__topo_find(&a->order, left)] = (un__span){now.reg, un__reduce_width(left)};
   return a;
 }
 

@@ -15,7 +15,8 @@ const char un__kernel_entry[] = "kernel";
 
 const un_uop *un__schedule(un__graph *ws, const un_uop *root, int64_t ninputs, const un__target *t, uint32_t licences,
                            int64_t *out_result_slots) {
-  un__rangeify_options opt = {.licences = licences, .threads = t->threads, .min_parallel_work = t->min_parallel_work};
+  un__rangeify_options opt = {.licences = licences, .threads = t->threads, .min_parallel_work = t->min_parallel_work,
+                              .online = t->online_pays};
   return un__rangeify(ws, root, ninputs, &opt, out_result_slots);
 }
 

@@ -5,6 +5,7 @@
  *   fuse           which of these one kernel computes in place             fuse.c; cone.c, nest.c, mops.pat
  *   bundle         kernels with several results                            bundle.c
  *   finish         loops placed, elements become loads, ranges numbered    finish.c, loops.c, merge.c, rangeify.pat
+ *                  reductions over the same elements become one            siblings.c, online.pat
  *   schedule       buffers named, kernels listed in order of dependence    here
  */
 #include "bundle.h"

@@ -102,7 +102,10 @@ static bool member_results(const tuple *t, const un_uop *reduce, const uint32_t 
 static const un_uop *make_tuple(const tuple *t) {
   const un_uop *result[UN__MAX_COMBINE], *x[UN__MAX_COMBINE], *identity[UN__MAX_COMBINE], *src[1 + 2 * UN__MAX_RANK];
   const un_uop *first = t->member.at[0];
-  if (first->nsrc > sizeof src / sizeof *src) return NULL;
+  if (first->nsrc > sizeof src / sizeof *src) {
+    un__fail(un__graph_err(t->g), UN_ERR_UNSUPPORTED, "rangeify: a reduction over more than %d axes", 2 * UN__MAX_RANK);
+    return NULL;
+  }
   const uint32_t *at = t->place.at;
   for (size_t m = 0; m < t->member.n; at += un__reduce_width(t->member.at[m++]))
     if (!member_results(t, t->member.at[m], at, result)) return NULL;

@@ -78,6 +78,7 @@ static bool same_place(un__pat_loc a, un__pat_loc b) { return a.file == b.file &
 
 static un__diag *report(un__pat *p, un__severity sev, un__pat_loc loc, const char *code, const char *text) {
   bool fault = sev == UN__SEV_ERROR;
+  if (p->oom) return un__pat_alloc(p, sizeof(un__diag)); /* what is missing now is not missing in the file */
   for (size_t i = 0; i < p->werror.n && sev == UN__SEV_WARNING; i++)
     if (!strcmp(p->werror.at[i], code) || !strcmp(p->werror.at[i], "all")) sev = UN__SEV_ERROR;
   for (size_t i = 0; i < p->diags.n; i++) {

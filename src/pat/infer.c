@@ -515,6 +515,7 @@ static int walk_name_node(un__infer *in, un__ex *e) {
       un__pat_error(in->p, e->loc, "type", "give variable '%s' a single dtype where it first appears: %s:i32", e->name,
                     e->name);
     add_name(in, (un__name){.name = e->name, .kind = UN__K_NODE, .tv = tv});
+    if (in->p->oom) return -1;
     in->classes.at[tv].source = un__pat_fmt(in->p, "v_%s->dtype", e->name);
     return tv;
   }
@@ -623,7 +624,9 @@ static int walk_node_inner(un__infer *in, un__ex *e) {
   return -1;
 }
 
+/* Classes are not all there once memory has run out. */
 static int walk_node(un__infer *in, un__ex *e) {
+  if (in->p->oom) return -1;
   e->tv = walk_node_inner(in, e);
   if (e->kind != UN__EX_OP) annotate(in, e, e->tv);
   return e->tv;

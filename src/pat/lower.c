@@ -438,6 +438,7 @@ static bool too_many(lowering *lw) {
 
 void un__pat_lower(un__pat *p, un__rule *r, un__variants *out) {
   lowering *lw = un__pat_alloc(p, sizeof *lw);
+  if (p->oom) return; /* the reserve holds one thing at a time */
   *lw = (lowering){.p = p, .r = r, .errors0 = (int)p->errors};
   size_t first = out->list.n;
   do {

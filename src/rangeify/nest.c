@@ -152,7 +152,7 @@ un__rf_nest *un__rf_nest_in_place(un__rf_builder *b, un__rf_nest *from, uint32_t
 }
 
 uint32_t *un__rf_scratch(un__rf_builder *b) {
-  return un__vec_reserve(&b->scratch, un__graph_id_limit(b->g)) ? b->scratch.at : NULL;
+  return un__vec_reserve(&b->scratch, un__graph_id_limit(b->g)) ? b->scratch.at : no_memory(b);
 }
 
 void un__rf_builder_finish(un__rf_builder *b) {

@@ -50,8 +50,7 @@ static void declare_overload(un__llvm *r, const char *name, un__dtype d, unsigne
     un__llvm_put_type(&s, d);
   }
   un__sb_putc(&s, ')');
-  un__llvm_declare(r, un__sb_str(&s));
-  un__sb_finish(&s);
+  un__llvm_declare(r, &s);
 }
 
 static bool put_intrinsic(un__llvm *r, const un_uop *n, const char *name) {
@@ -295,8 +294,7 @@ static bool put_saturating(un__llvm *r, const un_uop *n) {
   un__sb_putc(&s, '(');
   un__llvm_put_type(&s, from);
   un__sb_putc(&s, ')');
-  un__llvm_declare(r, un__sb_str(&s));
-  un__sb_finish(&s);
+  un__llvm_declare(r, &s);
   un__llvm_define(r, n);
   un__llvm_emit(r, "call %T @llvm.%s.%S.%S(%T %V)\n", n->dtype, name, n->dtype, from, from, n->src[0]);
   return true;

@@ -131,7 +131,8 @@ void un__llvm_emit(un__llvm *r, const char *fmt, ...) {
   va_end(ap);
 }
 
-void un__llvm_declare(un__llvm *r, const char *text) {
-  if (strstr(un__sb_str(&r->decls), text)) return;
-  un__sb_printf(&r->decls, "declare %s\n", text);
+void un__llvm_declare(un__llvm *r, un__strbuf *text) {
+  if (text->failed) r->decls.failed = true;
+  else if (!strstr(un__sb_str(&r->decls), un__sb_str(text))) un__sb_printf(&r->decls, "declare %s\n", un__sb_str(text));
+  un__sb_finish(text);
 }

@@ -41,8 +41,8 @@ void un__llvm_bind(un__llvm *r, const un_uop *n, uint32_t number);
 /* Appends a formatted line's pieces: %T type of the next dtype argument, %M its memory type, %S intrinsic suffix, %V a node
  * argument's value, %O an operand's, %t the value of a number, %b block label, %d uint32, %s text. */
 void un__llvm_emit(un__llvm *r, const char *fmt, ...);
-/* Declares an intrinsic once: "declare <text>". */
-void un__llvm_declare(un__llvm *r, const char *text);
+/* Declares an intrinsic once: "declare <text>". Frees the text. */
+void un__llvm_declare(un__llvm *r, un__strbuf *text);
 
 /* Arithmetic, conversions and vectors (llvm_alu.c). False: the op has no form here. */
 bool un__llvm_alu(un__llvm *r, const un_uop *n);

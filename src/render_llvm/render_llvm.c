@@ -42,8 +42,7 @@ static void declare_masked(un__llvm *r, un__dtype memory, bool load) {
     un__llvm_put_type(&s, memory);
   }
   un__sb_putc(&s, ')');
-  un__llvm_declare(r, un__sb_str(&s));
-  un__sb_finish(&s);
+  un__llvm_declare(r, &s);
 }
 
 static const un_uop *gate_of(const un_uop *index) { return index->nsrc > 2 ? index->src[2] : NULL; }

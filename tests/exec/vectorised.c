@@ -138,7 +138,7 @@ static const kernel kernels[] = {
     SIZES("transpose", transpose, U8, {.loads = 16, .stores = 16, .shuffles = 64}),
 
     DTYPES("where", where, {.math = 4, .loads = 8, .stores = 4}),
-    DTYPES("argmax", argmax, {.math = 6, .loads = 4}),
+    DTYPES("argmax", argmax, {.math = 6, .loads = 2}),      /* one pass: value and place together */
     SIZES("less", less, F32, {.math = 4, .loads = 8}),
     SIZES("exp", exponential, F32, {.math = 32, .loads = 2, .stores = 2}),
     SIZES("exp", exponential, F64, {.math = 40, .loads = 2, .stores = 2}),

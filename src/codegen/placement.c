@@ -7,12 +7,7 @@
 
 #include <string.h>
 
-bool un__range_is_special(const un_uop *range) {
-  static const bool special[UN__AXIS_COUNT] = {
-    [UN__AXIS_GLOBAL] = true, [UN__AXIS_THREAD] = true, [UN__AXIS_WARP] = true, [UN__AXIS_LOCAL] = true,
-  };
-  return special[un__range_axis(range)];
-}
+bool un__range_is_special(const un_uop *range) { return un__axis_table[un__range_axis(range)].special; }
 
 static bool is_loop(const un_uop *n) { return un__is(n, UN__OP_RANGE) && !un__range_is_special(n); }
 

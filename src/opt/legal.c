@@ -134,13 +134,6 @@ static const char *check_threads(const view *v) {
     for (uint32_t j = 1; un__is(end, UN__OP_END) && j < end->nsrc; j++) closes |= end->src[j] == v->axis->range;
     if (!closes) return "not every result of the kernel is stored inside it";
   }
-  for (uint32_t i = 0; i < v->k->nvalues; i++) {
-    const un__opt_value *x = &v->k->value[i];
-    if (x->kind != UN__OPT_COMBINE) continue;
-    uint64_t uses = v->k->mask[un__topo_find(&v->k->nodes, x->node)];
-    if (uses & v->scope->axes && !(uses & v->bit))
-      return "every task would compute a reduction again that stands outside it";
-  }
   return NULL;
 }
 

@@ -47,17 +47,6 @@ typedef struct split {
   uint64_t time;
 } split;
 
-/* Whether a reduction stands in the nest but not inside the axis: it could only be computed by every task again. */
-static bool leaves_outside(const un__opt_choice *c, const un__opt_scope *nest, uint32_t axis) {
-  for (uint32_t i = 0; i < c->k->nvalues; i++) {
-    const un__opt_value *v = &c->k->value[i];
-    if (v->kind != UN__OPT_COMBINE) continue;
-    uint64_t uses = c->k->mask[un__topo_find(&c->k->nodes, v->node)];
-    if (uses & nest->axes && !(uses & BIT(axis))) return true;
-  }
-  return false;
-}
-
 /* The time of the longest thread, in scalar operations: work outside the axis is done by every task again. */
 static split split_of(const un__opt_choice *c, uint32_t axis, uint64_t all) {
   int64_t threads = c->t->threads, n = iterations(c, axis), want = threads * TASKS_PER_THREAD;
@@ -87,7 +76,6 @@ void un__opt_pick_threads(un__opt_choice *c) {
   split best = {-1, 1, all - all / 8}; /* less than an eighth is not worth a pool */
   const un__opt_scope *s = &c->k->scope[nest];
   for (uint32_t i = 0; i < s->n; i++) {
-    if (leaves_outside(c, s, s->order[i])) continue;
     split x = split_of(c, s->order[i], all);
     if (x.time < best.time - best.time / 16 || (best.axis < 0 && x.time < best.time)) best = x;
   }

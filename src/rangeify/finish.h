@@ -46,9 +46,12 @@ const un__rf_kernels *un__rf_finish(un__rf_builder *b, const un__rf_member *m, u
 
 /* loops.c: makes draft number `i` obey the placement rules of stage kernel; may add drafts. */
 un_status un__rf_settle_loops(un__rf_drafts *d, uint32_t i);
+/* Is a reduction so long, for so few points, that it is cut into parts that are stored? What is left of it where it stands
+ * is to combine the parts. */
+bool un__rf_is_cut(const un__rangeify_options *opt, const un_uop *reduce);
 /* siblings.c: reductions of draft number `i` that need each other but can be one pass become one (online.pat), and those
  * over the same ranges become one of several values. */
-un_status un__rf_one_pass(un__rf_drafts *d, uint32_t i);
+un_status un__rf_one_pass(un__rf_drafts *d, uint32_t i, bool online);
 un_status un__rf_fuse_siblings(un__rf_drafts *d, uint32_t i);
 /* A temporary of as many elements as the ranges have points. */
 const un_uop *un__rf_temporary(un__rf_drafts *d, un__dtype dtype, const un_uop *const *range, uint32_t n);

@@ -4,11 +4,14 @@
  * the tuple runs over at most as many points as S has elements, and it depends either on all output ranges, or on a
  * set of them that can be the outer part of the nest, so that S is computed once per point of that part. The sets of
  * one kernel must contain each other. It is not done when it would leave threads idle, or when it would pin the loops
- * of a reduction that is better tiled.
+ * of a reduction that is better tiled. A reduction to one point that is cut into parts leaves none idle: every task
+ * combines the parts for itself.
  */
 #include "fuse.h"
 
 #include <string.h>
+
+#include "finish.h"
 
 typedef struct fuser {
   un__rf_builder *b;
@@ -68,7 +71,8 @@ static bool in_place_pays(const fuser *f, const un__rf_job *j, uint32_t leaf, co
   if (j->leaves.n + own->nuse > UN__RF_KERNEL_LEAVES) return false;
   bool small = own->work < opt->min_parallel_work && j->nest->work < opt->min_parallel_work;
   bool pointwise = set == all_of(j->nest) && !inner;
-  if (!small && !pointwise && un__rf_extent_of_set(j->nest, set) < opt->threads) return false;
+  bool once = own->nreduce == 1 && un__rf_is_cut(opt, own->reduce);
+  if (!small && !pointwise && !once && un__rf_extent_of_set(j->nest, set) < opt->threads) return false;
   return fits_nest(j->nest, set, small);
 }
 

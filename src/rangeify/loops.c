@@ -201,34 +201,35 @@ static un_status order_loops(un__rf_drafts *d, uint32_t i) {
 
 /* ---- parts ---------------------------------------------------------------------------------------------------- */
 
-static bool may_reorder(const un__rf_drafts *d, const un_uop *reduce) {
-  return !un__reduce_rounds(reduce) || (d->b->opt->licences & UN__LIC_REDUCE_ORDER) != 0;
+static bool may_reorder(const un__rangeify_options *opt, const un_uop *reduce) {
+  return !un__reduce_rounds(reduce) || (opt->licences & UN__LIC_REDUCE_ORDER) != 0;
 }
 
 /* How many parts to cut `size` into: a divisor near the wanted number when there is one; every value on its own when
  * `others` ranges remain. 0: not worth it. */
-static int64_t parts_of(const un__rf_drafts *d, int64_t size, uint32_t others) {
+static int64_t parts_of(const un__rangeify_options *opt, int64_t size, uint32_t others) {
   int64_t want = PARTS;
-  while (want < d->b->opt->threads) want *= 2;
-  if (size < 2 * want) return others && size >= d->b->opt->threads ? size : 0;
-  for (int64_t p = want; p >= want / 4 && p >= d->b->opt->threads; p--)
+  while (want < opt->threads) want *= 2;
+  if (size < 2 * want) return others && size >= opt->threads ? size : 0;
+  for (int64_t p = want; p >= want / 4 && p >= opt->threads; p--)
     if (size % p == 0) return p;
   return want;
 }
 
 /* The range of a large reduction that will be cut: the outermost that is long enough. */
-static const un_uop *range_to_cut(const un__rf_drafts *d, const un_uop *reduce) {
-  const un__rangeify_options *opt = d->b->opt;
+static const un_uop *range_to_cut(const un__rangeify_options *opt, const un_uop *reduce) {
   bool inner;
   un__rf_outer_set(reduce->ranges, &inner);
   int64_t points = un__rf_extent(reduce->ranges->range, reduce->ranges->n);
   int64_t work = un__rf_saturating_mul(points, un__rf_extent(reduce->src + 1, reduce->nsrc - 1));
   if (inner || opt->threads < 2 || points >= opt->threads || work < opt->min_parallel_work) return NULL;
-  if (!may_reorder(d, reduce) || reduce->ranges->n + 1 > 2 * UN__MAX_RANK) return NULL;
+  if (!may_reorder(opt, reduce) || reduce->ranges->n + 1 > 2 * UN__MAX_RANK) return NULL;
   for (uint32_t k = 1; k < reduce->nsrc; k++)
-    if (parts_of(d, un__known_size(reduce->src[k]->src[0]), reduce->nsrc - 2)) return reduce->src[k];
+    if (parts_of(opt, un__known_size(reduce->src[k]->src[0]), reduce->nsrc - 2)) return reduce->src[k];
   return NULL;
 }
+
+bool un__rf_is_cut(const un__rangeify_options *opt, const un_uop *reduce) { return range_to_cut(opt, reduce) != NULL; }
 
 /* The elements where range is i; outside of the old range (in_range not NULL) they are the identities. */
 static bool cut_elements(un__graph *g, const un_uop *reduce, const un_uop *range, const un_uop *i, const un_uop *in_range,
@@ -267,7 +268,7 @@ static const un_uop *partial(un__rf_drafts *d, const un_uop *reduce, const un_uo
 /* Replaces one large reduction by one over its stored parts. */
 static un_status cut_reduction(un__rf_drafts *d, uint32_t i, const un_uop *reduce, const un_uop *range) {
   un__graph *g = d->b->g;
-  int64_t size = un__known_size(range->src[0]), parts = parts_of(d, size, reduce->nsrc - 2), length = (size + parts - 1) / parts;
+  int64_t size = un__known_size(range->src[0]), parts = parts_of(d->b->opt, size, reduce->nsrc - 2), length = (size + parts - 1) / parts;
   parts = (size + length - 1) / length;
   const un_uop *part = un__range(g, un__idx(g, parts), UN__AXIS_REDUCE, d->next_range++);
   if (!part) return un__graph_status(g);
@@ -335,9 +336,23 @@ static un_status share_loops(un__rf_drafts *d, uint32_t i) {
   }
 }
 
+/* Several reductions of which one will be cut. Those that become one of several values are cut together: one kernel for the
+ * parts of all, where two that need each other would take one each. That pays more than rescaling costs. */
+static un_status join_before_cutting(un__rf_drafts *d, uint32_t i) {
+  reductions all;
+  bool cut = false;
+  UN__TRY(collect(d, d->at.at[i].value, &all));
+  for (uint32_t k = 0; k < all.n; k++) cut |= un__rf_is_cut(d->b->opt, all.at[k]);
+  if (!cut || all.n < 2) return UN_OK;
+  UN__TRY(un__rf_one_pass(d, i, true));
+  UN__TRY(share_loops(d, i));
+  return un__rf_fuse_siblings(d, i);
+}
+
 un_status un__rf_settle_loops(un__rf_drafts *d, uint32_t i) {
   reductions all;
-  UN__TRY(un__rf_one_pass(d, i));
+  UN__TRY(un__rf_one_pass(d, i, d->b->opt->online));
+  UN__TRY(join_before_cutting(d, i));
   for (;;) {
     UN__TRY(collect(d, d->at.at[i].value, &all));
     if (!all.n) return UN_OK;
@@ -346,7 +361,7 @@ un_status un__rf_settle_loops(un__rf_drafts *d, uint32_t i) {
     UN__TRY(store_first(d, i, bad));
   }
   for (uint32_t k = 0; k < all.n;) {
-    const un_uop *range = range_to_cut(d, all.at[k++]);
+    const un_uop *range = range_to_cut(d->b->opt, all.at[k++]);
     if (!range) continue;
     UN__TRY(cut_reduction(d, i, all.at[k - 1], range));
     UN__TRY(collect(d, d->at.at[i].value, &all));

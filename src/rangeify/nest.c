@@ -76,6 +76,8 @@ static void note_node(un__rf_nest *n, const un_uop *x) {
     u->element = x;
   } else if (x->op == UN__OP_REDUCE) {
     bool inner;
+    n->nreduce++;
+    n->reduce = x;
     note_set(n, un__rf_outer_set(x->ranges, &inner));
     int64_t open = un__rf_extent(x->ranges->range, x->ranges->n);
     n->work = plus(n->work, un__rf_saturating_mul(open, un__rf_extent(x->src + 1, x->nsrc - 1)));

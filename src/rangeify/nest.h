@@ -30,6 +30,8 @@ typedef struct un__rf_nest {
   un__rf_use *use;                      /* by leaf number */
   uint32_t nsets;
   uint32_t set[UN__RF_MAX_SETS];        /* the distinct sets of output ranges (bits) that reductions depend on */
+  uint32_t nreduce;
+  const un_uop *reduce;                 /* the last of the reductions seen */
   bool crossed;                         /* more sets than fit, or two of which neither contains the other */
   int64_t next_range;
   int64_t work;                         /* about how many element operations */

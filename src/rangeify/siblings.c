@@ -9,10 +9,10 @@
 
 /* ---- dependent ones: one pass instead of two ---- */
 
-un_status un__rf_one_pass(un__rf_drafts *d, uint32_t i) {
+un_status un__rf_one_pass(un__rf_drafts *d, uint32_t i, bool online) {
   un__graph *g = d->b->g;
   un__rw_options o = {.licences = d->b->opt->licences};
-  const un__pass *pass = d->b->opt->online ? &un__pass_rangeify_online : &un__pass_rangeify_one_pass;
+  const un__pass *pass = online ? &un__pass_rangeify_online : &un__pass_rangeify_one_pass;
   const un_uop *value = un__graph_rewrite(g, d->at.at[i].value, pass, &o);
   if (!value) return un__graph_status(g);
   d->at.at[i].value = value;

@@ -25,7 +25,7 @@ const un__op_info un__op_table[UN__OP_COUNT] = {
 };
 #undef OP
 
-#define AXIS(ID, text, order, letter) [UN__AXIS_##ID] = {text, order, letter},
+#define AXIS(ID, text, order, letter, special) [UN__AXIS_##ID] = {text, order, letter, special},
 const un__axis_info un__axis_table[UN__AXIS_COUNT] = {
 #include "axis.def"
 };

@@ -25,7 +25,7 @@ typedef enum un__op {
 } un__op;
 
 typedef enum un__axis {
-#define AXIS(ID, text, order, letter) UN__AXIS_##ID,
+#define AXIS(ID, ...) UN__AXIS_##ID,
 #include "axis.def"
 #undef AXIS
   UN__AXIS_COUNT
@@ -90,6 +90,7 @@ typedef struct un__axis_info {
   const char *name;                  /* "upcast" */
   int order;
   char letter;
+  bool special;                      /* becomes a SPECIAL, no loop */
 } un__axis_info;
 
 extern const un__axis_info un__axis_table[UN__AXIS_COUNT];

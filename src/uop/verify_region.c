@@ -177,9 +177,12 @@ static void check_sharing(un__verifier *v) {
 
 /* ---- placement: what a REDUCE depends on is a prefix of the nest around it ---- */
 
-/* Ranges that become lanes and registers are no loops by the time code is placed. */
+/* Ranges that become lanes, registers or the number of a task are no loops by the time code is placed: what does not depend
+ * on a task's number is computed by every task. */
 static bool is_loop(const un_uop *n) {
-  return n->op == UN__OP_RANGE && un__range_axis(n) != UN__AXIS_UPCAST && un__range_axis(n) != UN__AXIS_UNROLL;
+  if (n->op != UN__OP_RANGE) return false;
+  un__axis a = un__range_axis(n);
+  return a != UN__AXIS_UPCAST && a != UN__AXIS_UNROLL && !un__axis_table[a].special;
 }
 
 static void check_prefix(un__verifier *v, const un_uop *end, const un_uop *reduce) {

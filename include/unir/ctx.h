@@ -3,7 +3,8 @@
  * A context is used by one thread at a time (it may move between threads). Contexts made by un_ctx_create are
  * independent. The first error of a context stays until un_clear_error; calls that get NULL return NULL without
  * touching it. A failed call changes nothing else: the context and its handles can be used as before. After fork() the
- * child may go on with the contexts that were in no call at that moment.
+ * child may go on with the contexts that were in no call at that moment. A thread that realises needs 2 MiB of stack: kernels
+ * keep packed operands there.
  */
 #ifndef UNIR_CTX_H
 #define UNIR_CTX_H

@@ -91,6 +91,9 @@ un_status un__compile_kernel(un__engine *e, const un_uop *body, int device, uint
 
 extern const char un__kernel_entry[];
 
+/* When the failure in err is ours and UNIR_CRASH_DIR names a folder: writes the graph there and says so in err. */
+void un__crash_file(const un_uop *root, un__stage stage, un__err *err);
+
 /* ---- plan.c ---- */
 
 /* The cached plan of a tensor graph, or a new one; counted for the caller. */

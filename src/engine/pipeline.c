@@ -119,6 +119,8 @@ un_status un__compile_kernel(un__engine *e, const un_uop *body, int device, uint
     else d->vt->compile(d, &a, &out->code, &local);
   }
   if (!out->code) un__fail(&local, UN_ERR_INTERNAL, "a kernel was not compiled, and no stage said why");
+  if (local.status == UN_ERR_VERIFY) local.status = UN_ERR_INTERNAL;      /* no user wrote that list */
+  un__crash_file(body, UN__STAGE_KERNEL, &local);
   un__sb_finish(&text);
   un__workspace_destroy(ws);
   return un__err_copy(err, &local);

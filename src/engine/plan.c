@@ -250,6 +250,7 @@ static un_status build_plan(un__engine *e, un__graph *ws, const un_uop *root, ui
   builder b = {.e = e, .plan = p, .licences = licences, .err = err};
   if (!p->result_slot) return nomem(&b);
   b.schedule = un__schedule(ws, root, p->ninputs, t, licences, p->result_slot);
+  if (!b.schedule) un__crash_file(root, UN__STAGE_TENSOR, un__graph_err(ws));
   if (!b.schedule) return un__graph_status(ws);
   un_status status = collect_kernels(&b);
   if (status == UN_OK) status = compile_missing(&b);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define UN_USE_UNSTABLE
 #include <unir/unir.h>
@@ -335,6 +336,25 @@ Test(api, a_schedule_in_use_outlives_those_that_are_not) {
     un_scope_pop(cx);
   }
   cr_expect_eq(stats().kernels_compiled, 1101);
+}
+
+/* Whoever finds a fault inside has the graph for the report. */
+Test(api, an_internal_fault_leaves_the_graph) {
+  char folder[] = "/tmp/unir-crash-XXXXXX", path[128], text[4096] = "";
+  cr_assert(mkdtemp(folder));
+  setenv("UNIR_CRASH_DIR", folder, 1);
+  setenv("UNIR_DISABLE_RULE", "decompose_f32.exp_f32", 1);
+  un_tensor *x = floats(2, (const float[]){1, 2});
+  cr_expect_eq(un_realize(cx, 1, (un_tensor *[]){un_exp(x)}), UN_ERR_INTERNAL, "%s", un_error(cx));
+  const char *said = strstr(un_error(cx), "the graph is in ");
+  cr_assert(said && sscanf(said, "the graph is in %127s", path) == 1, "%s", un_error(cx));
+  FILE *f = fopen(path, "r");
+  cr_assert(f && fread(text, 1, sizeof text - 1, f) > 0);
+  fclose(f);
+  cr_expect(strncmp(text, "# unir ", 7) == 0 && strstr(text, "\nunir 1\n") && strstr(text, "exp f32"), "%s", text);
+  remove(path);
+  rmdir(folder);
+  un_clear_error(cx);
 }
 
 Test(api, equal_expressions_are_one_node) {

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "simplify/simplify.h"
 #include "uop/eval.h"
@@ -257,9 +256,7 @@ static void check_one(uint64_t seed) {
 Test(simplify_fuzz, equal_at_every_point) {
   const char *env = getenv("UNIR_TEST_SEED");
   uint64_t seed = env ? strtoull(env, NULL, 10) : 1;
-  double limit = (double)clock() / CLOCKS_PER_SEC + 5;
   uint64_t n = 0;
-  for (; n < 4000 && (double)clock() / CLOCKS_PER_SEC < limit; n++) check_one(seed + n);
+  for (; n < 4000; n++) check_one(seed + n);
   printf("# simplify_fuzz: seeds %llu to %llu\n", (unsigned long long)seed, (unsigned long long)(seed + n - 1));
-  cr_assert_geq(n, 100);
 }

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "simplify/simplify.h"
 #include "uop/eval.h"
@@ -192,8 +191,6 @@ static void check_one(uint64_t seed) {
 Test(simplify_values, equal_on_special_values) {
   const char *env = getenv("UNIR_TEST_SEED");
   uint64_t seed = env ? strtoull(env, NULL, 10) : 1, n = 0;
-  double limit = (double)clock() / CLOCKS_PER_SEC + 4;
-  for (; n < 6000 && (double)clock() / CLOCKS_PER_SEC < limit; n++) check_one(seed + n);
+  for (; n < 6000; n++) check_one(seed + n);
   printf("# simplify_values: seeds %llu to %llu\n", (unsigned long long)seed, (unsigned long long)(seed + n - 1));
-  cr_assert_geq(n, 100);
 }

@@ -32,13 +32,24 @@ typedef struct job {
 } job;
 
 /* Handles pin the nodes, so the session can be left: other contexts of the world may sweep while this one works. */
-static un_status run(un__call *c, job *j) {
-  un_ctx *cx = c->cx;
-  un__engine_stats before = un__engine_stats_of(cx->engine);
+static un_status run_once(un_ctx *cx, job *j) {
   un__session_leave(cx->session);
   un_status status = un__engine_realize(cx->engine, cx->session, j->nodes.at, (uint32_t)j->nodes.n, cx->device,
                                         cx->licences, j->results.at, &cx->err);
   un__session_enter(cx->session);
+  return status;
+}
+
+/* What was dropped may hold the memory that is missing: once more without it. */
+static un_status run(un__call *c, job *j) {
+  un_ctx *cx = c->cx;
+  un__engine_stats before = un__engine_stats_of(cx->engine);
+  un_status status = run_once(cx, j);
+  if (status == UN_ERR_NOMEM) {
+    un__collect(cx->session);
+    un__err_clear(&cx->err);
+    status = run_once(cx, j);
+  }
   if (status != UN_OK) return status;
   log_run(c, j->nodes.n, before);
   for (size_t i = 0; i < j->nodes.n; i++) un__handle_set(j->handles.at[i], j->results.at[i], true);

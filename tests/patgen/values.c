@@ -440,8 +440,8 @@ static int run_tests(const un__mt_test *tests) {
 int un__mt_main(int argc, char **argv, const un__mt_test *tests, const un__mt_variant *variants) {
   bool values = argc > 1 && !strcmp(argv[1], "--values");
   run.thorough = values && argc > 2 && !strcmp(argv[2], "--long");
-  run.work = (uint64_t)1 << (run.thorough ? 25 : 17);
-  run.all_below = run.thorough ? (uint64_t)1 << 24 : (uint64_t)1 << 16;
+  run.work = (uint64_t)1 << (run.thorough ? 22 : 17);
+  run.all_below = run.thorough ? (uint64_t)1 << 21 : (uint64_t)1 << 16;
   if (!values) return run_tests(tests);
   return compare_values(argc > 2 + run.thorough ? argv[2 + run.thorough] : NULL, tests, variants);
 }

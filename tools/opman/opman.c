@@ -25,6 +25,7 @@ static const struct {
     {UN__OP_WHERE, "Ternary arithmetic and conversions", NULL},
     {UN__OP_VECTORIZE, "Vectors and special forms", NULL},
     {UN__OP_SINK, "Structure", NULL},
+    {UN__OP_COS, "Of later date", "Of any kind: a new op goes last in the table."},
 };
 
 static const char head[] =

@@ -157,6 +157,24 @@ Test(rangeify_online, squares_far_from_zero) {
   prepare = NULL;
 }
 
+/* As large as the result allows: counts times sums on the way would overflow long before it. */
+Test(rangeify_online, squares_near_the_largest) {
+  enum { MANY = 4096 };
+  static double large[MANY];
+  double want = 0;
+  for (int i = 0; i < MANY; i++) {
+    large[i] = (i * 37 % 64 - 31.5) * 8e15;
+    want += large[i] * large[i];
+  }
+  given = large;
+  given_n = MANY;
+  T sink = sink1(squares_around_mean(f32(S_(1, MANY)), MANY));
+  cr_expect_float_eq(result_of(sink, &online) / want, 1, 1e-3);
+  prepare = lowered;
+  cr_expect_float_eq(result_of(sink, &online) / want, 1, 1e-3);
+  prepare = NULL;
+}
+
 Test(rangeify_online, first_place_of_each_row) {
   check_both("argmax", sink1(place_of(UN__OP_MAX, f32(S_(ROWS, N)), N)));
   check_both("argmin", sink1(place_of(UN__OP_MIN, f32(S_(ROWS, N)), N)));

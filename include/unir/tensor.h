@@ -92,7 +92,8 @@ UN_API un_tensor *un_from_data(un_ctx *cx, un_dtype dtype, un_dims shape, const 
 UN_API un_tensor *un_wrap_data(un_ctx *cx, un_dtype dtype, un_dims shape, const void *data);
 
 /* The memory behind `t` (made by un_wrap_data) has changed: later uses of the handle see the new content. Tensors built
- * from it before and not yet realised see either. Errors: INVALID_ARG (t does not borrow). */
+ * from it before and not yet realised see either, each part of them for itself: what was stored before stays as it was.
+ * Errors: INVALID_ARG (t does not borrow). */
 UN_API un_status un_touch(un_tensor *t);
 
 /* Every element is `value`, rounded to the dtype. Errors: DTYPE (an integer dtype that cannot hold the value). */
@@ -319,7 +320,8 @@ UN_API un_tensor *un_one_hot(un_tensor *x, int64_t n, un_dtype dtype);
 
 /* ---- structure ------------------------------------------------------------------------------------------- */
 
-/* The same values; asks that they are stored once, in row-major order. */
+/* The same values; asks that they are stored once, in row-major order. Where they are stored like that already nothing is
+ * copied: of borrowed memory it is that memory. */
 UN_API un_tensor *un_contiguous(un_tensor *x);
 /* The same values; no gradient passes. */
 UN_API un_tensor *un_detach(un_tensor *x);

@@ -50,9 +50,9 @@ un_status un__rf_settle_loops(un__rf_drafts *d, uint32_t i);
  * is to combine the parts. */
 bool un__rf_is_cut(const un__rangeify_options *opt, const un_uop *reduce);
 /* siblings.c: reductions of draft number `i` that need each other but can be one pass become one (online.pat), and those
- * over the same ranges become one of several values. */
+ * over the same ranges become one of several values, `most` at most. */
 un_status un__rf_one_pass(un__rf_drafts *d, uint32_t i, bool online);
-un_status un__rf_fuse_siblings(un__rf_drafts *d, uint32_t i);
+un_status un__rf_fuse_siblings(un__rf_drafts *d, uint32_t i, uint32_t most);
 /* A temporary of as many elements as the ranges have points. */
 const un_uop *un__rf_temporary(un__rf_drafts *d, un__dtype dtype, const un_uop *const *range, uint32_t n);
 /* Row-major number of a point of the ranges. */

@@ -346,7 +346,7 @@ static un_status join_before_cutting(un__rf_drafts *d, uint32_t i) {
   if (!cut || all.n < 2) return UN_OK;
   UN__TRY(un__rf_one_pass(d, i, true));
   UN__TRY(share_loops(d, i));
-  return un__rf_fuse_siblings(d, i);
+  return un__rf_fuse_siblings(d, i, UN__RF_MAX_STORES);      /* their parts are stored */
 }
 
 un_status un__rf_settle_loops(un__rf_drafts *d, uint32_t i) {
@@ -369,7 +369,7 @@ un_status un__rf_settle_loops(un__rf_drafts *d, uint32_t i) {
   }
   if (all.n > 1) {
     UN__TRY(share_loops(d, i));
-    UN__TRY(un__rf_fuse_siblings(d, i));
+    UN__TRY(un__rf_fuse_siblings(d, i, UN__MAX_COMBINE));
   }
   return all.n ? order_loops(d, i) : UN_OK;
 }

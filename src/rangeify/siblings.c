@@ -31,7 +31,7 @@ typedef struct tuple {
   un__graph *g;
   UN__VEC(const un_uop *) member;        /* REDUCEs over the same ranges, none inside another */
   UN__VEC(uint32_t) place;               /* of each value of each member */
-  uint32_t n;
+  uint32_t n, most;                      /* values; room for them */
   part part[UN__MAX_COMBINE];
 } tuple;
 
@@ -47,12 +47,12 @@ static un__op op_of_value(const un_uop *reduce, uint32_t i) {
   return un__is_combined(reduce) ? un__combine_plain(reduce->src[0], i) : (un__op)un__attr(reduce, 0);
 }
 
-/* The place of value i of a member, added unless a simple one is there already; UN__MAX_COMBINE: no room. */
+/* The place of value i of a member, added unless a simple one is there already; `most`: no room. */
 static uint32_t place_of(tuple *t, const un_uop *reduce, uint32_t i) {
   part p = {op_of_value(reduce, i), un__reduce_element(reduce, i), un__reduce_identity(t->g, reduce, i)};
   uint32_t k = 0;
   while (k < t->n && !(p.op && t->part[k].op == p.op && t->part[k].x == p.x && t->part[k].identity == p.identity)) k++;
-  if (k == t->n && t->n < UN__MAX_COMBINE) t->part[t->n++] = p;
+  if (k == t->n && t->n < t->most) t->part[t->n++] = p;
   return k;
 }
 
@@ -62,7 +62,7 @@ static un_status add_member(tuple *t, const un_uop *reduce) {
   size_t places = t->place.n;
   for (uint32_t i = 0; i < un__reduce_width(reduce); i++) {
     uint32_t k = place_of(t, reduce, i);
-    if (k < UN__MAX_COMBINE) {
+    if (k < t->most) {
       if (!un__vec_push(&t->place, k)) return no_memory(t);
       continue;
     }
@@ -153,8 +153,8 @@ static un_status fuse_group(tuple *t, un__rf_draft *draft, bool *out_any) {
   return st;
 }
 
-un_status un__rf_fuse_siblings(un__rf_drafts *d, uint32_t i) {
-  tuple t = {.g = d->b->g};
+un_status un__rf_fuse_siblings(un__rf_drafts *d, uint32_t i, uint32_t most) {
+  tuple t = {.g = d->b->g, .most = most};
   un_status st = UN_OK;
   for (bool any = true; st == UN_OK && any;) st = fuse_group(&t, &d->at.at[i], &any);
   un__vec_finish(&t.member);

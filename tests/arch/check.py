@@ -38,7 +38,7 @@ MAY_INCLUDE = {
     "device": DEVICE,
     "interp": INTERP,
     "engine": {"engine", "rangeify", "opt", "codegen", "render_llvm", "render_c", "render_cuda", "tensor"} | STAGES | INTERP,
-    "api": {"api", "engine", "tensor", "device"} | UOP | TARGET | {"rewrite"},
+    "api": {"api", "engine", "tensor"} | UOP,
 }
 # pat sees the tables of uop, not its code: patgen is built before it.
 PAT_UOP_FILES = {"uop/ops.def", "uop/dtypes.def", "uop/axis.def"}

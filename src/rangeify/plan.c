@@ -221,17 +221,19 @@ static un_status measure(un__rf_plan *p) {
     un__rf_fact *f = &p->fact[i];
     uint32_t count = f->node->op == UN__OP_SINK ? 0 : un__rf_tensor_sources(f->node);
     UN__TRY(gather_leaves(p, f, count));
-    uint32_t weight = own_weight(f->node), level = 0;
+    uint32_t weight = own_weight(f->node), level = 0, nreduce = f->node->op == UN__OP_REDUCE_AXIS;
     for (uint32_t k = 0; k < count; k++) {
       const un__rf_fact *s = un__rf_fact_of(p, f->node->src[k]);
       if (un__rf_is_leaf(s)) continue;
       weight += s->weight;
+      nreduce += s->nreduce;
       if (s->level > level) level = s->level;
     }
     f->weight = (uint16_t)(weight > 255 ? 255 : weight);
     f->level = (uint16_t)(level + 1);
-    if (f->level > UN__RF_MAX_LEVEL && f->keep == UN__RF_PLAIN && f->node->shape && storable(f->node))
-      f->keep = UN__RF_STORED;
+    f->nreduce = (uint16_t)(nreduce > UN__RF_MAX_REDUCED ? UN__RF_MAX_REDUCED + 1 : nreduce);
+    bool too_much = f->level > UN__RF_MAX_LEVEL || f->nreduce > UN__RF_MAX_REDUCED;
+    if (too_much && f->keep == UN__RF_PLAIN && f->node->shape && storable(f->node)) f->keep = UN__RF_STORED;
   }
   return UN_OK;
 }

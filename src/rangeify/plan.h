@@ -19,6 +19,7 @@ typedef enum un__rf_keep { UN__RF_PLAIN, UN__RF_OPTIONAL, UN__RF_STORED } un__rf
 enum {
   UN__RF_NONE = UINT32_MAX,
   UN__RF_MANY = UINT32_MAX - 1,
+  UN__RF_MAX_REDUCED = 64,      /* reductions in one expression: each has loops of its own until they are joined */
   UN__RF_MAX_LEVEL = 192,       /* a chain of elementwise nodes longer than this becomes several kernels */
   UN__RF_PLAN_LEAVES = 32,      /* buffers that the expression of one planned node reads */
   UN__RF_KERNEL_LEAVES = 64,    /* and one kernel, after fusing */
@@ -35,6 +36,7 @@ typedef struct un__rf_fact {
   uint32_t user;                /* position of the only user; UN__RF_NONE, UN__RF_MANY */
   uint32_t context, contexts;   /* which index tuples it is used under, and about how many */
   uint16_t weight;              /* about how much work one element is, saturating at 255 */
+  uint16_t nreduce;             /* reductions of the expression, saturating at UN__RF_MAX_REDUCED + 1 */
   uint16_t level;               /* longest chain of plain nodes below */
   uint8_t keep;                 /* un__rf_keep */
   bool chained;                 /* in the epilogue of some reduction */

@@ -133,6 +133,17 @@ static bool check_operand_classes(un__graph *g, const draft *d) {
   return true;
 }
 
+/* A reduction combines with an op that takes such values. (Whether that op is associative is the verifier's business.) */
+static bool check_combining(un__graph *g, const draft *d) {
+  const un__op_info *with = &un__op_table[d->attrs[0]];
+  if (d->attrs[0] == UN__OP_COMBINE || with->operands[0] == '*' || strchr(with->operands, class_letter(d->src[0]->dtype)))
+    return true;
+  char given[UN__DTYPE_TEXT];
+  un__fail(g->err, UN_ERR_DTYPE, "%s: op %s does not take %s", un__op_table[d->op].text, with->text,
+           un__dtype_text(d->src[0]->dtype, given));
+  return false;
+}
+
 /* A body of n results, n elements, n identities: what everybody who looks into a COMBINE relies on. */
 static bool check_combine(un__graph *g, const draft *d) {
   uint32_t width = (d->nsrc - 1) / 2;
@@ -156,6 +167,8 @@ static bool check(un__graph *g, const draft *d) {
   if (!check_attrs(g, d) || !check_operand_classes(g, d)) return false;
   if (d->op == UN__OP_CAST || d->op == UN__OP_BITCAST) return check_conversion(g, d);
   if (d->op == UN__OP_COMBINE) return check_combine(g, d);
+  bool reduces = d->op == UN__OP_REDUCE || d->op == UN__OP_REDUCE_AXIS || d->op == UN__OP_HREDUCE;
+  if (reduces && !check_combining(g, d)) return false;
   if (info->flags & UN__F_ELEM && !check_elementwise(g, d)) return false;
   return true;
 }

@@ -7,7 +7,7 @@
 
 enum {
   UN__PARSE_MAX_NODES = 1 << 20,
-  UN__PARSE_MAX_SOURCES = 1 << 16,
+  UN__PARSE_MAX_SOURCES = 1 << 20,
   UN__PARSE_MAX_RANGES = 128,    /* open at one node: their set is kept with it, so it must not grow with the text */
   UN__VALUE_NAME_MAX = 63
 };

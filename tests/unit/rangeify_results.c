@@ -132,7 +132,7 @@ Test(rangeify_results, many_statistics_of_a_long_row) {
   un__rangeify_options many = {UN__LIC_PRECISE, 4, 1 << 10};
   begin();
   T x = f32(S_(1, 5003)), all = sum(x, 1);
-  for (int k = 1; k < 20; k++) all = add(all, k % 2 ? sum(add(x, num(k)), 1) : reduce(UN__OP_MAX, add(x, num(k)), S_(1)));
+  for (int k = 1; k < 300; k++) all = add(all, k % 2 ? sum(add(x, num(k)), 1) : reduce(UN__OP_MAX, add(x, num(k)), S_(1)));
   check("statistics", sink1(all), &many);
   end();
 }

@@ -7,7 +7,8 @@
 
 enum {
   UN__PARSE_MAX_NODES = 1 << 20,
-  UN__PARSE_MAX_SOURCES = 1 << 20,
+  UN__PARSE_MAX_SOURCES = 1 << 20,  /* of a node; and of all: a run names many in a few bytes */
+  UN__PARSE_MAX_EDGES = 1 << 24,
   UN__PARSE_MAX_RANGES = 128,    /* open at one node: their set is kept with it, so it must not grow with the text */
   UN__VALUE_NAME_MAX = 63
 };
@@ -26,7 +27,7 @@ typedef struct un__parser {
   UN__VEC(un__named) values;         /* of this graph, in order of definition */
   UN__VEC(uint32_t) slots;           /* names, open addressing: index of value + 1; n is a power of two or 0 */
   UN__VEC(const un_uop *) src;       /* sources of the node being read */
-  size_t nodes;                      /* read so far, in all graphs */
+  size_t nodes, edges;               /* read so far, in all graphs */
 } un__parser;
 
 /* Records `file:line:col: message`, the line and a caret; always false, so that callers return it. */

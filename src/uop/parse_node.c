@@ -38,6 +38,7 @@ static bool parse_use(un__parser *p, uint32_t *out_index) {
 static bool push_source(un__parser *p, const char *at, uint32_t index) {
   if (p->src.n == UN__PARSE_MAX_SOURCES)
     return un__parse_fail(p, at, "more than %d sources", UN__PARSE_MAX_SOURCES);
+  if (p->edges++ == UN__PARSE_MAX_EDGES) return un__parse_fail(p, at, "more than %d sources in all", UN__PARSE_MAX_EDGES);
   return un__vec_push(&p->src, p->values.at[index].node) || un__parse_nomem(p);
 }
 

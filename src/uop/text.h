@@ -19,7 +19,7 @@ typedef struct un__parsed_graph { char name[64]; un__stage stage; const un_uop *
 /* Parses a whole file into `g`: its graphs in order, at most `cap`; *out_n how many (0 on failure). The text need not
  * end in NUL; `file` is what messages call it. Errors are UN_ERR_PARSE with `file:line:col: message`, the line and a
  * caret in g's un__err; when that holds an error already, it is returned at once. RANGE ids are reserved in a
- * workspace. Limits: 1 Mi nodes a file, 64 Ki sources a node, 128 open ranges a node, names of 63 bytes. */
+ * workspace. Limits: 1 Mi nodes a file, 1 Mi sources a node and 16 Mi in all, 128 open ranges a node, names of 63 bytes. */
 un_status un__parse_text(un__graph *g, const char *file, const char *text, size_t len, un__parsed_graph *out,
                          size_t cap, size_t *out_n);
 

@@ -362,13 +362,30 @@ Test(text, a_deep_chain_costs_linear_time_and_no_stack) {
   un__sb_finish(&tree);
 }
 
-Test(text, a_node_has_at_most_64_ki_sources) {
+Test(text, sources_are_counted) {
   un__strbuf in = {0};
-  put_values(&in, 40000);
-  un__sb_puts(&in, "  sink %0..%39999, %0..%39999\n}\n");
   un__parsed_graph g;
+  put_values(&in, 40000);
+  for (int i = 0; i < 27; i++) un__sb_puts(&in, i ? ", %0..%39999" : "  sink %0..%39999");
+  un__sb_puts(&in, "\n}\n");
   cr_assert_null(parse_one(in.at, &g));
-  cr_expect(strstr(err.text, "more than 65536 sources"), "%s", err.text);
+  cr_expect(strstr(err.text, "more than 1048576 sources"), "%s", err.text);
+  un__sb_finish(&in);
+}
+
+Test(text, sources_are_counted_over_all_graphs) {
+  un__strbuf in = {0};
+  un__parsed_graph g[20];
+  size_t n;
+  un__sb_puts(&in, "unir 1\n");
+  for (int i = 0; i < 17; i++) {
+    un__sb_printf(&in, "graph @g%d stage=tensor {\n  %%0 = const i32 [val=0]\n", i);
+    for (int k = 1; k < 1000; k++) un__sb_printf(&in, "  %%%d = not i32 %%%d\n", k, k - 1);
+    for (int k = 0; k < 1000; k++) un__sb_puts(&in, k ? ", %0..%999" : "  sink %0..%999");
+    un__sb_puts(&in, "\n}\n");
+  }
+  cr_assert_neq(un__parse_text(ws, "t.un", in.at, in.n, g, 20, &n), UN_OK);
+  cr_expect(strstr(err.text, "more than 16777216 sources in all"), "%s", err.text);
   un__sb_finish(&in);
 }
 

@@ -110,6 +110,24 @@ Test(pool, a_child_of_fork_has_workers_of_its_own, .timeout = 60) {
   un__pool_destroy(p);
 }
 
+/* Nothing writes results there, and memory that comes back is not what it was. */
+Test(null, memory_is_zero_when_it_is_used_again) {
+  un__err err = {0};
+  un__device *d;
+  un__mem *m;
+  char x[64];
+  cr_assert_eq(un__null_open(NULL, &d, &err), UN_OK, "%s", err.text);
+  for (int round = 0; round < 3; round++) {
+    cr_assert_eq(d->vt->alloc(d, sizeof x, &m, &err), UN_OK);
+    cr_assert_eq(d->vt->read(d, m, 0, x, sizeof x, &err), UN_OK);
+    for (size_t i = 0; i < sizeof x; i++) cr_assert_eq(x[i], 0, "round %d", round);
+    memset(x, 0x5a, sizeof x);
+    cr_assert_eq(d->vt->write(d, m, 0, x, sizeof x, &err), UN_OK);
+    d->vt->free(d, m);
+  }
+  d->vt->destroy(d);
+}
+
 Test(launch, formulas_are_checked) {
   un__launch_formula f = {3, {{UN__LAUNCH_VAR, 0}, {UN__LAUNCH_CONST, 4}, {UN__LAUNCH_FLOORDIV, 0}}};
   int64_t vars[] = {19}, n;

@@ -98,19 +98,12 @@ typedef struct group {
 } group;
 typedef UN__VEC(group) groups;
 
-static bool same_ranges(const un_uop *a, const un_uop *b) {
-  if (a->nsrc != b->nsrc) return false;
-  for (uint32_t i = 1; i < a->nsrc; i++)
-    if (a->src[i] != b->src[i]) return false;
-  return true;
-}
-
 static bool collect(const un__topo *order, un__op op, groups *out) {
   for (size_t i = 0; i < order->n; i++) {
     if (!un__is(order->at[i], op)) continue;
     group *g = NULL;
     for (size_t j = 0; j < out->n && !g; j++)
-      if (same_ranges(out->at[j].first, order->at[i])) g = &out->at[j];
+      if (un__same_ranges(out->at[j].first, order->at[i])) g = &out->at[j];
     if (!g) {
       if (!un__vec_push(out, ((group){.first = order->at[i]}))) return false;
       g = &out->at[out->n - 1];

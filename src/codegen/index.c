@@ -29,16 +29,10 @@ static int64_t narrowest(const un__target *t, const un_uop *n) {
   return t->wide_index && un__lanes(n) == 1 ? 64 : 32;
 }
 
-/* Data taken as an index, or lanes of it: it is no wider than what it was. Bounds cannot say so of i64, whose ends they
- * read as infinite. */
+/* Data taken as an index: it is no wider than what it was. Bounds cannot say so of i64, whose ends they read as
+ * infinite. */
 static bool is_signed_data(const un_uop *n) {
-  if (!is_index(n)) return false;
-  if (un__is(n, UN__OP_GEP)) return is_signed_data(n->src[0]);
-  if (un__is(n, UN__OP_CAST)) return un__dt_class(n->src[0]->dtype) == UN__CLASS_INT;
-  if (!un__is(n, UN__OP_VECTORIZE)) return false;
-  for (uint32_t i = 0; i < n->nsrc; i++)
-    if (!is_signed_data(n->src[i])) return false;
-  return true;
+  return is_index(n) && un__is(n, UN__OP_CAST) && un__dt_class(n->src[0]->dtype) == UN__CLASS_INT;
 }
 
 /* The least width from `bits` on that holds n; 0: none. */

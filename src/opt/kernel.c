@@ -85,18 +85,11 @@ static un_status new_scope(un__opt_kernel *k, const un_uop *n, un__err *err) {
   return UN_OK;
 }
 
-static bool same_ranges(const un_uop *a, const un_uop *b) {
-  if (a->nsrc != b->nsrc) return false;
-  for (uint32_t i = 1; i < a->nsrc; i++)
-    if (a->src[i] != b->src[i]) return false;
-  return true;
-}
-
 /* The scope of an END or REDUCE: a new one, or that of an earlier one with the same ranges, whose loops it shares. */
 static un_status join_scope(un__opt_kernel *k, const un_uop *n, un__err *err) {
   un__opt_scope *s = NULL;
   for (uint32_t i = 0; i < k->nscopes && !s; i++)
-    if (k->scope[i].node->op == n->op && same_ranges(k->scope[i].node, n)) s = &k->scope[i];
+    if (k->scope[i].node->op == n->op && un__same_ranges(k->scope[i].node, n)) s = &k->scope[i];
   if (!s) {
     UN__TRY(new_scope(k, n, err));
     s = &k->scope[k->nscopes - 1];

@@ -39,9 +39,8 @@ static un_status no_memory(const tuple *t) {
   return un__fail(un__graph_err(t->g), UN_ERR_NOMEM, "rangeify: out of memory");
 }
 
-static bool same_ranges(const un_uop *a, const un_uop *b) {
-  return a->ranges == b->ranges && a->nsrc == b->nsrc && memcmp(a->src + 1, b->src + 1, (a->nsrc - 1) * sizeof *a->src) == 0;
-}
+/* Over the same ranges, inside the same loops. */
+static bool in_one_place(const un_uop *a, const un_uop *b) { return a->ranges == b->ranges && un__same_ranges(a, b); }
 
 static un__op op_of_value(const un_uop *reduce, uint32_t i) {
   return un__is_combined(reduce) ? un__combine_plain(reduce->src[0], i) : (un__op)un__attr(reduce, 0);
@@ -79,7 +78,7 @@ static un_status gather(tuple *t, const un_uop *const *order, size_t n, const un
   t->member.n = t->place.n = 0;
   for (int simple = 0; simple < 2; simple++)
     for (size_t i = 0; i < n; i++)
-      if (order[i]->op == UN__OP_REDUCE && same_ranges(order[i], first) && un__is_combined(order[i]) == !simple)
+      if (order[i]->op == UN__OP_REDUCE && in_one_place(order[i], first) && un__is_combined(order[i]) == !simple)
         UN__TRY(add_member(t, order[i]));
   return UN_OK;
 }

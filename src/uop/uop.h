@@ -152,6 +152,13 @@ static inline bool un__is(const un_uop *n, un__op op) { return n->op == op; }
 static inline bool un__has_flag(const un_uop *n, uint32_t flag) { return (un__info(n)->flags & flag) != 0; }
 /* Walks start here: the body of a BODY op, its source 0, is a graph of its own. */
 static inline uint32_t un__first_source(const un_uop *n) { return un__has_flag(n, UN__F_BODY) ? 1 : 0; }
+/* Whether two ENDs or REDUCEs close the same ranges, in the same order: their sources from 1 on. */
+static inline bool un__same_ranges(const un_uop *a, const un_uop *b) {
+  if (a->nsrc != b->nsrc) return false;
+  for (uint32_t i = 1; i < a->nsrc; i++)
+    if (a->src[i] != b->src[i]) return false;
+  return true;
+}
 static inline uint32_t un__lanes(const un_uop *n) { return un__dt_lanes(n->dtype); }
 
 /* ---- building ----------------------------------------------------------------------------------------- */

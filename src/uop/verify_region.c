@@ -133,13 +133,6 @@ static void check_one_closer(un__verifier *v) {
 
 /* ---- sharing: REDUCEs over one range have the same ranges and do not depend on each other ---- */
 
-static bool same_ranges(const un_uop *a, const un_uop *b) {
-  if (a->nsrc != b->nsrc) return false;
-  for (uint32_t i = 1; i < a->nsrc; i++)
-    if (a->src[i] != b->src[i]) return false;
-  return true;
-}
-
 /* Members are the REDUCEs whose first range is `range`; each must not have another below it. */
 static void check_group(un__verifier *v, const un_uop *range) {
   uint32_t above = un__fresh_mark(v);
@@ -163,7 +156,7 @@ static void check_sharing(un__verifier *v) {
       uintptr_t *who = un__ptrmap_put(&owner, n->src[i], &added);
       if (!who) v->nomem = true;
       else if (added) *who = (uintptr_t)n;
-      else if (!same_ranges((const un_uop *)*who, n))
+      else if (!un__same_ranges((const un_uop *)*who, n))
         un__fault_at(v, n, "range %lld belongs to a reduction over other ranges", (long long)un__range_id(n->src[i]));
       else if (i == 1 && (!un__ptrmap_put(&shared, n->src[1], &first) || (first && !un__vec_push(&groups, n->src[1]))))
         v->nomem = true;

@@ -70,11 +70,20 @@ ruleset narrow ctx un__target {
     rule narrow_two: op(x:f16|bf16|f8e4m3|f8e5m2, y) if emulated(x) => CAST(op(CAST<f32>(x), CAST<f32>(y))):dtype(x)
       test ADD(v:f16, w:f16) -> CAST<f16>(ADD(CAST<f32>(v:f16), CAST<f32>(w:f16)))
   }
-  /// The product is exact in f32; the sum is rounded to f32 on the way.
+  /// The product is exact in f64. The sum is rounded to odd: what it lost is known (Knuth's two-sum), and a result whose
+  /// last bit is even moves one step towards the exact sum, so that the one rounding that counts is the last.
   @proof(fuzz)
   rule narrow_mulacc: MULACC(x:f16|bf16|f8e4m3|f8e5m2, y, z) if emulated(x)
-    => CAST(MULACC(CAST<f32>(x), CAST<f32>(y), CAST<f32>(z))):dtype(x)
-    test MULACC(v:f16, w:f16, z:f16) -> CAST<f16>(MULACC(CAST<f32>(v:f16), CAST<f32>(w:f16), CAST<f32>(z:f16)))
+    let p = CAST<f64>(x) * CAST<f64>(y)
+    let c = CAST<f64>(z)
+    let s = p + c
+    let t = s - p
+    let lost = (p - (s - t)) + (c - t)
+    let bits = BITCAST<i64>(s)
+    let odd = (bits - CAST<i64>(NE(LT(lost, 0.0), LT(s, 0.0)))) | 1
+    => CAST(BITCAST<f64>(WHERE(LT(lost, 0.0) | LT(0.0:dtype(s), lost), odd, bits))):dtype(x)
+    test MULACC(v:f16, w:f16, z:f16) -> fires
+    test MULACC(v:f32, w:f32, z:f32) -> nomatch
   /// Comparisons are exact in f32.
   for op in Compared {
     @proof(fuzz)

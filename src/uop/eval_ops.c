@@ -59,7 +59,9 @@ TRANSCENDENTAL(log2)
 TRANSCENDENTAL(sin)
 TRANSCENDENTAL(cos)
 
+/* 1 whatever the other operand is, as C says of quiet NaNs; the C library makes an exception of signalling ones. */
 bool un__ev_pow(un__dtype dt, const un__value *a, un__value *out) {
+  if (a[1].f == 0 || a[0].f == 1) return give_f(dt, 1.0, out);
   bool wide = un__dt_scalar(dt) == UN_F64;
   return give_f(dt, wide ? (double)powl((long double)a[0].f, (long double)a[1].f) : pow(a[0].f, a[1].f), out);
 }

@@ -1,6 +1,6 @@
 /* torture.c - every allocation fails once. Built with -Dtorture=true.
  *
- * usage: torture [--every] [SCENARIO]...
+ * usage: torture [--every] [--part=K/N] [SCENARIO]...
  *
  * A scenario is run again and again; in run n the n-th allocation of the library fails, alone or with all later ones. Each
  * run must end with UN_ERR_NOMEM, or with success and the very results of a run where nothing failed (some allocations can
@@ -8,7 +8,7 @@
  * right, and when it is destroyed nothing may be left (the sanitizer build looks for what is used after its end).
  *
  * Of a scenario with very many allocations every one is tried with --every; else the first ones, the last ones, and ever
- * fewer in between. Prints TAP. */
+ * fewer in between. With --part=K/N (K from 1 to N) one trial in N is made, so that N processes make all. Prints TAP. */
 #include "torture.h"
 
 #include <inttypes.h>
@@ -108,15 +108,23 @@ static uint64_t next(uint64_t n, uint64_t allocations, bool every) {
   return n + step + TAIL < allocations ? n + step : allocations - TAIL;
 }
 
-static bool torture(const scenario *s, bool every) {
+/* Which trials are made. */
+typedef struct selection {
+  bool every;
+  unsigned part, parts;
+} selection;
+
+static bool torture(const scenario *s, const selection *sel) {
   reference ref;
-  uint64_t trials = 0, spared = 0;
+  uint64_t seen = 0, trials = 0, spared = 0;
   bool ok = measure(s, &ref);
   for (int once = 0; ok && once < 2; once++)
-    for (uint64_t n = 0; ok && n < ref.allocations; n = next(n, ref.allocations, every), trials++) {
+    for (uint64_t n = 0; ok && n < ref.allocations; n = next(n, ref.allocations, sel->every)) {
+      if (seen++ % sel->parts != sel->part) continue;
       bool was_spared = false;
       ok = try_one(s, &ref, n, once, &was_spared);
       spared += was_spared;
+      trials++;
     }
   if (ok) printf("# %s: %" PRIu64 " allocations, %" PRIu64 " trials, %" PRIu64 " went well all the same\n", s->name,
                  ref.allocations, trials, spared);
@@ -135,15 +143,25 @@ static bool is_wanted(const scenario *s, char **names, int n) {
   return n == 0;
 }
 
+static bool read_option(const char *arg, selection *sel) {
+  if (strcmp(arg, "--every") == 0) return sel->every = true;
+  if (sscanf(arg, "--part=%u/%u", &sel->part, &sel->parts) != 2) return false;
+  return sel->part-- >= 1 && sel->part < sel->parts;
+}
+
 int main(int argc, char **argv) {
-  bool every = argc > 1 && strcmp(argv[1], "--every") == 0;
-  char **names = argv + 1 + every;
-  int nnames = argc - 1 - every, failures = 0, tests = 0;
+  selection sel = {.parts = 1};
+  int first = 1, failures = 0, tests = 0;
+  for (; first < argc && argv[first][0] == '-'; first++)
+    if (!read_option(argv[first], &sel)) {
+      fprintf(stderr, "torture: expected --every or --part=K/N, got %s\n", argv[first]);
+      return 2;
+    }
   setenv("UNIR_THREADS", "2", 1);     /* the same allocations on every machine */
   for (size_t i = 0; i < graph_nscenarios + context_nscenarios; i++) {
     const scenario *s = scenario_at(i);
-    if (!is_wanted(s, names, nnames)) continue;
-    bool ok = torture(s, every);
+    if (!is_wanted(s, argv + first, argc - first)) continue;
+    bool ok = torture(s, &sel);
     failures += !ok;
     printf("%sok %d - %s\n", ok ? "" : "not ", ++tests, s->name);
     fflush(stdout);

@@ -63,15 +63,24 @@ const un_uop *un__lower(un__graph *ws, const un_uop *kernel, const un__target *t
 
 /* ---- facts ---- */
 
+static void multiply(int64_t *product, int64_t size) {
+  if (size < 0 || *product < 0 || __builtin_mul_overflow(*product, size, product)) *product = -1;
+}
+
+static int64_t local_bytes(const un_uop *n) {
+  int64_t count = un__known_size(n->src[0]), size = un__dt_info(n->dtype & 0x00ffffffu)->size;
+  return count < 0 || count > INT32_MAX / size ? INT32_MAX : (count * size + UN__LOCAL_ALIGN - 1) / UN__LOCAL_ALIGN * UN__LOCAL_ALIGN;
+}
+
 un__linear_facts un__linear_facts_of(const un_uop *linear) {
-  un__linear_facts f = {0, 0, 1};
+  un__linear_facts f = {.tasks = 1, .group = 1};
   for (uint32_t i = 0; i < linear->nsrc; i++) {
     const un_uop *n = linear->src[i];
     if (un__is(n, UN__OP_PARAM) && un__attr(n, 0) >= f.nargs) f.nargs = (uint32_t)un__attr(n, 0) + 1;
+    if (un__is(n, UN__OP_DEFINE_LOCAL)) f.local_bytes += local_bytes(n);
     f.nvars += un__is(n, UN__OP_VAR);
-    if (!un__is(n, UN__OP_SPECIAL)) continue;
-    int64_t size = un__known_size(n->src[0]);
-    f.tasks = size < 0 || f.tasks < 0 || __builtin_mul_overflow(f.tasks, size, &size) ? -1 : size;
+    if (un__is(n, UN__OP_SPECIAL))
+      multiply(un__attr(n, 0) == UN__AXIS_LOCAL ? &f.group : &f.tasks, un__known_size(n->src[0]));
   }
   return f;
 }

@@ -29,7 +29,9 @@ typedef struct un__artifact {
   const char *entry;             /* symbol of the kernel */
   uint32_t nargs;                /* buffers */
   uint32_t nvars;
-  un__launch_formula tasks;      /* grid: CPU pool tasks */
+  un__launch_formula tasks;      /* the grid: pool tasks of a CPU, blocks of a GPU */
+  uint32_t group;                /* threads of one block; 1 on a CPU */
+  uint32_t local_bytes;          /* memory that the threads of a block share */
 } un__artifact;
 
 typedef struct un__device un__device;

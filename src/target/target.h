@@ -6,6 +6,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What a GPU adds. Its vector_bytes are the widest access of one thread, its threads are 1. */
+typedef struct un__gpu {
+  const char *arch;              /* what NVRTC compiles for: "sm_90a"; NULL: no GPU */
+  uint32_t units;                /* multiprocessors */
+  uint32_t warp;                 /* lanes that run together */
+  uint32_t max_group;            /* threads of one block */
+  uint32_t unit_threads;         /* threads that one multiprocessor holds */
+  uint32_t unit_registers;       /* 32-bit registers of one multiprocessor */
+  uint32_t shared_bytes;         /* of one block, at most */
+  uint32_t unit_shared_bytes;    /* of one multiprocessor */
+  uint64_t l2_bytes;
+  double bytes_per_second;       /* of device memory */
+  double f32_flops;              /* a second, fma counted as two, no tensor cores */
+} un__gpu;
+
 typedef struct un__target {
   const char *name;              /* goes into keys: same description, same kernels */
   const char *triple;            /* LLVM's target triple; "": this machine's */
@@ -24,6 +39,7 @@ typedef struct un__target {
   bool online_pays;              /* a second pass over memory costs more than rescaling sums. On CPUs it does not: rows lie in a
                                     cache, and softmax in one pass took 1.0 to 1.6 times as long, a variance up to 2 times */
   uint32_t min_parallel_work;    /* scalar operations below which one thread does it all */
+  un__gpu gpu;                   /* of a GPU, else all 0 */
 } un__target;
 
 /* Fills in the machine this process runs on (cpuid-derived fields of /sys and sysconf; deterministic per machine).

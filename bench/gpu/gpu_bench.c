@@ -1,0 +1,237 @@
+/* gpu_bench.c - what the GPU does, each row beside its peers of the same run (peers.py).
+ *
+ * usage: gpu-bench [--device=cuda:0] [--peers=FILE] [PART]...
+ *
+ * A row is one tensor program on random data, run again and again over buffers that rotate, so that none is found in the
+ * L2 cache; figures are the median over bursts that begin on an idle card. FILE is what peers.py printed. A goal is a
+ * ratio: of the bandwidth of a copy in the same run, or of the best peer. Exit status: 1 when a program failed. */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unir/unir.h>
+
+enum { SIDE = 8192, BURSTS = 7, RUNS = 20, MAX_SETS = 64, MAX_PEERS = 256 };
+
+/* ---- rows ---- */
+
+typedef enum metric { BYTES, FLOPS } metric;
+
+/* The tensors of one run: operands, and what is made of them. */
+typedef struct operands { un_tensor *a, *b; } operands;
+
+typedef struct row {
+  const char *part, *name;
+  un_dtype dtype;
+  int64_t rows, columns, inner;      /* inner: of products, a is (rows, inner), b is (inner, columns); else 0 */
+  un_tensor *(*make)(operands in);
+  metric metric;
+  double work;                       /* bytes or flops of one run, divided by rows * columns (* inner) elements of it */
+  double of_copy, of_peer, rate;     /* goals; 0: none. rate: TB or TFLOP a second */
+} row;
+
+static un_tensor *copy(operands in) { return un_muls(in.a, 1.0000001); }
+
+static un_tensor *chain(operands in) {
+  un_tensor *x = in.a;
+  return un_add(un_mul(un_tanh(un_adds(un_muls(x, 0.5), 1.0)), x), un_exp(un_neg(un_mul(x, x))));
+}
+
+static un_tensor *row_sum(operands in) { return un_sum(in.a, un_list(1), false); }
+static un_tensor *column_sum(operands in) { return un_sum(in.a, un_list(0), false); }
+static un_tensor *row_max(operands in) { return un_max(in.a, un_list(1), false); }
+static un_tensor *argmax(operands in) { return un_argmax(in.a, 1, false); }
+static un_tensor *softmax(operands in) { return un_softmax(in.a, 1); }
+static un_tensor *layer_norm(operands in) { return un_layer_norm(in.a, un_list(1), 1e-5); }
+static un_tensor *rms_norm(operands in) { return un_rms_norm(in.a, un_list(1), 1e-5); }
+static un_tensor *transpose(operands in) { return un_contiguous(un_transpose(in.a, 0, 1)); }
+static un_tensor *product(operands in) { return un_matmul(in.a, in.b); }
+
+/* Bytes an element: read and written, or read. */
+#define SQUARE(name, fn, passes)                                                                             \
+  {"memory", name " f32", UN_F32, SIDE, SIDE, 0, fn, BYTES, 4 * (passes), 0.93, 0.98, 0},                       \
+  {"memory", name " bf16", UN_BF16, SIDE, SIDE, 0, fn, BYTES, 2 * (passes), 0.93, 0.98, 0}
+#define GEMV(text, n, k, rate) {"gemv", "gemv bf16 " text, UN_BF16, n, 1, k, product, BYTES, 2, 0, 0, rate}
+#define MATMUL(text, dtype, n, share) {"matmul", "matmul " text, dtype, n, n, n, product, FLOPS, 2, 0, share, 0}
+
+static const row rows[] = {
+  SQUARE("copy", copy, 2), SQUARE("chain", chain, 2), SQUARE("row sum", row_sum, 1), SQUARE("column sum", column_sum, 1),
+  SQUARE("row max", row_max, 1), SQUARE("argmax", argmax, 1), SQUARE("softmax", softmax, 2),
+  SQUARE("layer norm", layer_norm, 2), SQUARE("rms norm", rms_norm, 2), SQUARE("transpose", transpose, 2),
+  GEMV("10240x2560", 10240, 2560, 3.7), GEMV("2560x10240", 2560, 10240, 3.7), GEMV("262144x2560", 262144, 2560, 4.3),
+  GEMV("2048x2560", 2048, 2560, 2.3),
+  MATMUL("f32 2048", UN_F32, 2048, 0.9), MATMUL("f32 4096", UN_F32, 4096, 0.9), MATMUL("f32 8192", UN_F32, 8192, 0.9),
+  MATMUL("bf16 2048", UN_BF16, 2048, 0.45), MATMUL("bf16 4096", UN_BF16, 4096, 0.45), MATMUL("bf16 8192", UN_BF16, 8192, 0.45),
+  MATMUL("f16 2048", UN_F16, 2048, 0.45), MATMUL("f16 4096", UN_F16, 4096, 0.45), MATMUL("f16 8192", UN_F16, 8192, 0.45),
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+/* ---- peers ---- */
+
+typedef struct peer { char row[64], name[32]; double seconds; } peer;
+static peer peers[MAX_PEERS];
+static size_t npeers;
+
+static bool read_peers(const char *path) {
+  FILE *f = fopen(path, "r");
+  if (!f) return false;
+  while (npeers < MAX_PEERS &&
+         fscanf(f, "%63[^\t]\t%31[^\t]\t%lf ", peers[npeers].row, peers[npeers].name, &peers[npeers].seconds) == 3)
+    npeers++;
+  fclose(f);
+  return true;
+}
+
+/* The fastest peer of a row, or NULL. */
+static const peer *best_peer(const char *name) {
+  const peer *best = NULL;
+  for (size_t i = 0; i < npeers; i++)
+    if (strcmp(peers[i].row, name) == 0 && (!best || peers[i].seconds < best->seconds)) best = &peers[i];
+  return best;
+}
+
+/* ---- time ---- */
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void rest(void) { nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL); }
+
+static int by_value(const void *a, const void *b) { return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b); }
+
+/* Waits for all that was launched: a result of one element is read. */
+static bool wait_for(un_ctx *cx) {
+  double value;
+  un_scope_push(cx);
+  static double serial;
+  bool ok = un_item(un_adds(un_scalar(cx, UN_F32, serial++), 1), &value) == UN_OK;
+  un_scope_pop(cx);
+  return ok;
+}
+
+static bool run_once(un_ctx *cx, const row *r, operands in) {
+  un_scope_push(cx);
+  un_tensor *t = r->make(in);
+  bool ok = t && un_realize(cx, 1, &t) == UN_OK;
+  un_scope_pop(cx);
+  return ok;
+}
+
+static bool burst(un_ctx *cx, const row *r, const operands *in, size_t sets, double *out) {
+  rest();
+  double start = now();
+  for (int i = 0; i < RUNS; i++)
+    if (!run_once(cx, r, in[(size_t)i % sets])) return false;
+  if (!wait_for(cx)) return false;
+  *out = (now() - start) / RUNS;
+  return true;
+}
+
+/* ---- data ---- */
+
+static un_tensor *random_tensor(un_ctx *cx, un_dtype dtype, int64_t r, int64_t c) {
+  static uint32_t s = 1;
+  size_t n = (size_t)(r * c);
+  float *x = malloc(n * sizeof *x);
+  for (size_t i = 0; x && i < n; i++) {
+    s = s * 1664525u + 1013904223u;
+    x[i] = (float)(s >> 8) / (float)(1 << 24) - 0.5f;
+  }
+  un_tensor *t = x ? un_contiguous(un_cast(un_from_data(cx, UN_F32, un_shape(r, c), x), dtype)) : NULL;
+  bool ok = t && un_realize(cx, 1, &t) == UN_OK;
+  free(x);
+  return ok ? t : NULL;
+}
+
+/* Enough sets of operands that a whole round is eight times an L2 cache. */
+static size_t make_sets(un_ctx *cx, const row *r, operands *out) {
+  size_t elements = (size_t)(r->rows * (r->inner ? r->inner : r->columns));
+  size_t n = ((size_t)1 << 29) / (elements * un_dtype_size(r->dtype)) + 1;
+  if (n < 2) n = 2;
+  if (n > MAX_SETS) n = MAX_SETS;
+  for (size_t i = 0; i < n; i++) {
+    out[i].a = random_tensor(cx, r->dtype, r->rows, r->inner ? r->inner : r->columns);
+    out[i].b = r->inner ? random_tensor(cx, r->dtype, r->inner, r->columns) : NULL;
+    if (!out[i].a || (r->inner && !out[i].b)) return 0;
+  }
+  return n;
+}
+
+/* ---- the table ---- */
+
+static double work_of(const row *r) {
+  bool of_matrix = r->metric == BYTES && r->inner;      /* gemv: the weights */
+  double elements = (double)r->rows * (double)(of_matrix ? r->inner : r->columns);
+  return r->work * elements * (r->metric == FLOPS ? (double)r->inner : 1);
+}
+
+static void print_goal(const char *what, double got, double goal) {
+  if (goal > 0) printf("  %.2f of %s (goal %.2f) %s", got, what, goal, got >= goal ? "PASS" : "MISSED");
+  else if (got > 0) printf("  %.2f of %s", got, what);
+}
+
+static void print_row(const row *r, double seconds, double copy_rate) {
+  double rate = work_of(r) / seconds / 1e12;
+  const peer *p = best_peer(r->name);
+  printf("%-24s %9.1f us  %7.2f %s", r->name, seconds * 1e6, rate, r->metric == BYTES ? "TB/s   " : "TFLOP/s");
+  if (copy_rate > 0 && r->of_copy > 0) print_goal("copy", rate * 1e12 / copy_rate, r->of_copy);
+  if (p) print_goal(p->name, p->seconds / seconds, r->of_peer);
+  if (r->rate > 0) printf("  (goal %.2f) %s", r->rate, rate >= r->rate ? "PASS" : "MISSED");
+  printf("\n");
+  fflush(stdout);
+}
+
+static bool measure(un_ctx *cx, const row *r, double copy_rate) {
+  operands in[MAX_SETS];
+  double seconds[BURSTS];
+  un_scope_push(cx);
+  size_t sets = make_sets(cx, r, in);
+  bool ok = sets > 0;
+  for (size_t i = 0; ok && i < 2; i++) ok = run_once(cx, r, in[i % sets]);
+  for (int i = 0; ok && i < BURSTS; i++) ok = burst(cx, r, in, sets, &seconds[i]);
+  if (ok) {
+    qsort(seconds, BURSTS, sizeof *seconds, by_value);
+    print_row(r, seconds[BURSTS / 2], copy_rate);
+  } else {
+    printf("%-24s FAILED: %s\n", r->name, un_error(cx));
+    un_clear_error(cx);
+  }
+  un_scope_pop(cx);
+  return ok;
+}
+
+static bool is_wanted(const row *r, char **parts, int n) {
+  for (int i = 0; i < n; i++)
+    if (strcmp(parts[i], r->part) == 0 || strcmp(parts[i], r->name) == 0) return true;
+  return n == 0;
+}
+
+int main(int argc, char **argv) {
+  un_ctx_options opt = UN_CTX_OPTIONS_INIT;
+  opt.device = "cuda:0";
+  int first = 1, failures = 0;
+  for (; first < argc && strncmp(argv[first], "--", 2) == 0; first++) {
+    if (strncmp(argv[first], "--device=", 9) == 0) opt.device = argv[first] + 9;
+    else if (strncmp(argv[first], "--peers=", 8) != 0 || !read_peers(argv[first] + 8)) {
+      fprintf(stderr, "gpu-bench: expected --device=NAME or --peers=FILE (which can be read), got %s\n", argv[first]);
+      return 2;
+    }
+  }
+  un_ctx *cx;
+  if (un_ctx_create(&opt, &cx) != UN_OK) {
+    fprintf(stderr, "gpu-bench: device %s cannot be opened\n", opt.device);
+    return 1;
+  }
+  const peer *device_copy = best_peer("device copy f32");
+  double copy_rate = device_copy ? 2.0 * 4 * SIDE * SIDE / device_copy->seconds : 0;
+  if (copy_rate > 0) printf("%-24s %9.1f us  %7.2f TB/s\n", "device copy", device_copy->seconds * 1e6, copy_rate / 1e12);
+  for (size_t i = 0; i < ROWS; i++)
+    if (is_wanted(&rows[i], argv + first, argc - first)) failures += !measure(cx, &rows[i], copy_rate);
+  un_ctx_destroy(cx);
+  return failures != 0;
+}

@@ -92,7 +92,7 @@ static un_status launch(un__device *d, un__code *code, un__mem *const *args, con
   if (st == UN_OK) bind(code, args, data, sizes);
   pthread_mutex_lock(&self->lock);
   for (int64_t task = 0; st == UN_OK && task < tasks; task++)
-    st = un__iprog_run(code->program, data, sizes, code->nargs, vars, code->nvars, task, err);
+    st = un__iprog_run(code->program, data, sizes, code->nargs, vars, code->nvars, task, NULL, err);
   pthread_mutex_unlock(&self->lock);
   un__free(data);
   un__free(sizes);

@@ -20,11 +20,17 @@ un_status un__interp_tensor(const un_uop *const *roots, uint32_t nroots, const u
 un_status un__interp_tensor_bounded(const un_uop *const *roots, uint32_t nroots, const un__itensor *inputs,
                                     uint32_t ninputs, un__itensor *out, double **out_bound, un__err *err);
 
-/* Executes a kernel at stage kernel or linear for one task, checking every access against PARAM sizes (an access out of
+/* Executes a kernel at stage kernel or linear for one task (on a GPU one block, all its threads in step), checking every access against PARAM sizes (an access out of
  * bounds is UN_ERR_INTERNAL with the node). sizes are in elements. vars[i] is the value of the i-th VAR in the order of
  * un__toposort. At stage kernel every range is a loop, so task is not looked at. */
 un_status un__interp_kernel(const un_uop *kernel, void *const *args, const int64_t *sizes, uint32_t nargs,
                             const int64_t *vars, int64_t task, un__err *err);
+
+/* Executes a linear kernel of a GPU, all of its blocks one after the other, and looks for races: where two threads, without a
+ * barrier between them (blocks never have one), touch one element of shared or device memory and one of them changes it, it is
+ * UN_ERR_INTERNAL with the node. */
+un_status un__interp_grid(const un_uop *kernel, void *const *args, const int64_t *sizes, uint32_t nargs,
+                          const int64_t *vars, int64_t blocks, un__err *err);
 
 /* The device "interp": artifacts are .un text of linear kernels. */
 un_status un__interp_open(un__device **out, un__err *err);

@@ -64,6 +64,8 @@ static un_status leave(list_state *s, uint32_t pos, const un_uop *opener) {
     next.target = k.step + 1;
     un__ioperand size = s->b->prog->operand.at[first.src];
     UN__TRY(un__ibuild_step(s->b, next, &size));
+  } else {
+    UN__TRY(un__ibuild_step(s->b, (un__istep){.kind = UN__ISTEP_JOIN, .op = UN__OP_ENDIF, .node = pos}, NULL));
   }
   s->b->prog->step.at[k.step].target = (uint32_t)s->b->prog->step.n;
   return UN_OK;

@@ -92,11 +92,29 @@ static un_status build_var(un__ibuild *b, uint32_t pos) {
 
 static un_status build_special(un__ibuild *b, uint32_t pos) {
   const un_uop *n = b->order.node[pos];
-  if (un__attr(n, 0) != UN__AXIS_THREAD || un__attr(n, 1) != 0)
-    return un__ibuild_fault(b, pos, "is no thread index: the interpreter has tasks only");
+  if (un__attr(n, 1) != 0) return un__ibuild_fault(b, pos, "has a dimension: the interpreter numbers tasks and threads in one");
   b->slot[pos] = un__ibuild_slots(b, un__value_i(n->dtype, 0), 1);
   if (b->slot[pos] == UN__NO_SLOT) return UN_ERR_NOMEM;
-  return un__vec_push(&b->prog->task_slot, b->slot[pos]) ? UN_OK : no_memory(b);
+  if (un__attr(n, 0) != UN__AXIS_LOCAL) return un__vec_push(&b->prog->task_slot, b->slot[pos]) ? UN_OK : no_memory(b);
+  int64_t threads = un__known_size(n->src[0]);
+  if (threads < 1 || threads > UN__IMAX_THREADS || (b->prog->threads != 1 && threads != b->prog->threads))
+    return un__ibuild_fault(b, pos, "says no possible number of threads");
+  b->prog->threads = (uint32_t)threads;
+  return un__vec_push(&b->prog->thread_slot, b->slot[pos]) ? UN_OK : no_memory(b);
+}
+
+static un_status build_barrier(un__ibuild *b, uint32_t pos) {
+  return un__ibuild_step(b, (un__istep){.kind = UN__ISTEP_BARRIER, .op = UN__OP_BARRIER, .node = pos}, NULL);
+}
+
+static un_status build_shuffle(un__ibuild *b, uint32_t pos) {
+  un__istep s;
+  un__ioperand x;
+  UN__TRY(result_step(b, pos, UN__ISTEP_SHUFFLE, &s));
+  UN__TRY(un__ibuild_operand(b, b->order.node[pos]->src[0], s.lanes, &x));
+  s.nsrc = 1;
+  s.mask = (uint32_t)un__attr(b->order.node[pos], 0);
+  return un__ibuild_step(b, s, &x);
 }
 
 static un_status build_after(un__ibuild *b, uint32_t pos) {
@@ -287,9 +305,9 @@ static const build_fn build_table[UN__OP_COUNT] = {
     [UN__OP_DEFINE_LOCAL] = build_define, [UN__OP_DEFINE_REG] = build_define,
     [UN__OP_INDEX] = build_index,         [UN__OP_LOAD] = build_load,
     [UN__OP_STORE] = build_store,         [UN__OP_SINK] = build_nothing,
-    [UN__OP_GROUP] = build_nothing,       [UN__OP_BARRIER] = build_nothing,
+    [UN__OP_GROUP] = build_nothing,       [UN__OP_BARRIER] = build_barrier,
     [UN__OP_COMBINE] = build_nothing,     [UN__OP_TUPLE] = build_nothing,
-    [UN__OP_GET] = build_get,
+    [UN__OP_GET] = build_get,             [UN__OP_SHUFFLE] = build_shuffle,
 };
 
 un_status un__ibuild_node(un__ibuild *b, uint32_t pos) {
@@ -318,6 +336,7 @@ static un_status build(un__ibuild *b, const un_uop *kernel) {
 un_status un__iprog_create(const un_uop *kernel, un__iprog **out, un__err *err) {
   *out = un__calloc(1, sizeof **out);
   if (!*out) return un__fail(err, UN_ERR_NOMEM, "interp: no memory for the program of a kernel");
+  (*out)->threads = 1;
   un__ibuild b = {.prog = *out, .err = err};
   un_status st = build(&b, kernel);
   un__iorder_finish(&b.order);
@@ -336,5 +355,6 @@ void un__iprog_destroy(un__iprog *p) {
   un__vec_finish(&p->mem);
   un__vec_finish(&p->var_slot);
   un__vec_finish(&p->task_slot);
+  un__vec_finish(&p->thread_slot);
   un__free(p);
 }

@@ -5,6 +5,9 @@
  *
  * A slot holds one scalar; a vector has one slot a lane. Memory is numbered too: arguments hold storage bytes, LOCAL
  * and REG memory holds values, each of which knows whether it was ever written.
+ *
+ * The threads of a block (one, where there is no SPECIAL of axis local) take each step together, those that a branch or the
+ * length of a loop leaves out excepted. Every thread has slots and REG memory of its own.
  */
 #ifndef UN_INTERP_PROGRAM_H
 #define UN_INTERP_PROGRAM_H
@@ -23,7 +26,10 @@ typedef enum un__istep_kind {
   UN__ISTEP_FRESH,      /* makes memory `mem` new; operand: its number of elements */
   UN__ISTEP_LOOP,       /* dst = 0; operand: size; goes to target when there is no round */
   UN__ISTEP_NEXT,       /* dst + 1; operand: size; goes to target while rounds are left */
-  UN__ISTEP_IF,         /* operand: condition; goes to target when false */
+  UN__ISTEP_IF,         /* operand: condition; goes to target, behind the JOIN, when it is false for all threads */
+  UN__ISTEP_JOIN,       /* the end of what only the threads do for which the condition holds */
+  UN__ISTEP_BARRIER,    /* all threads of the block are here */
+  UN__ISTEP_SHUFFLE,    /* dst = operand 0 of the thread whose number differs by `mask` */
   UN__ISTEP_KINDS
 } un__istep_kind;
 
@@ -36,6 +42,7 @@ typedef struct un__istep {
   un__dtype dtype;             /* scalar dtype of dst, of what is loaded or stored */
   uint32_t dst, src, nsrc;     /* operands are operand[src .. src + nsrc) */
   uint32_t target, mem, node;
+  uint32_t mask;               /* SHUFFLE */
 } un__istep;
 
 typedef struct un__imem {
@@ -52,16 +59,21 @@ typedef struct un__iprog {
   UN__VEC(un__value) slot;     /* as they are at the start: constants in place */
   UN__VEC(un__imem) mem;
   UN__VEC(uint32_t) var_slot;  /* of VAR i, numbered in the order of the toposort */
-  UN__VEC(uint32_t) task_slot; /* slots that hold the task's number */
+  UN__VEC(uint32_t) task_slot; /* slots that hold the task's number: of a CPU's task, of a GPU's block */
+  UN__VEC(uint32_t) thread_slot; /* slots that hold the number of the thread in its block */
+  uint32_t threads;            /* of a block */
 } un__iprog;
 
 /* From a SINK (or END, STORE) at stage kernel or a LINEAR at stage linear. */
 un_status un__iprog_create(const un_uop *kernel, un__iprog **out, un__err *err);
 void un__iprog_destroy(un__iprog *p);
 
-/* Runs one task. `args` are storage, `sizes` their elements. Reads the program only: many threads may run it. */
+/* Runs one task, which is a block on a GPU. `args` are storage, `sizes` their elements. `races` (may be NULL) looks for races
+ * among the threads of this block, and with those of the blocks that ran before with it. Reads the program only: many threads
+ * may run it. */
+typedef struct un__iraces un__iraces;
 un_status un__iprog_run(const un__iprog *p, void *const *args, const int64_t *sizes, uint32_t nargs,
-                        const int64_t *vars, uint32_t nvars, int64_t task, un__err *err);
+                        const int64_t *vars, uint32_t nvars, int64_t task, un__iraces *races, un__err *err);
 
 /* No index at all: what VALID gives where its condition fails, INVALID always. Index arithmetic keeps it. The extreme
  * stands for minus infinity in bounds, so it is no index of anything. */
@@ -69,7 +81,7 @@ un_status un__iprog_run(const un__iprog *p, void *const *args, const int64_t *si
 
 /* ---- for the two front ends ---- */
 
-enum { UN__NO_SLOT = UINT32_MAX };
+enum { UN__NO_SLOT = UINT32_MAX, UN__IMAX_THREADS = 4096 };
 
 typedef struct un__ibuild {
   un__iprog *prog;

@@ -1,7 +1,8 @@
 /* run.c - executes a program, one task, checking everything an access can get wrong: bounds, missing arguments,
- * registers read before they were written, index arithmetic that overflows. */
+ * registers read before they were written, index arithmetic that overflows, and races where it is asked to. */
 #include "interp.h"
 #include "program.h"
+#include "races.h"
 
 #include <string.h>
 
@@ -15,9 +16,15 @@ typedef struct object {
 typedef struct machine {
   const un__iprog *p;
   un__err *err;
-  un__value *slot;
-  object *object; /* by memory number */
+  un__iraces *races;      /* or NULL */
+  uint32_t threads;
+  un__value *slots;       /* of all threads */
+  object *objects;        /* by thread, then by memory number; all but REG memory is that of thread 0 */
+  uint8_t *active;        /* by thread: takes part in the step */
+  UN__VEC(uint8_t) saved; /* `active` as it was before each open loop and branch */
   uint32_t pc;
+  un__value *slot;        /* of the thread whose turn it is */
+  uint32_t thread;
 } machine;
 
 static un_status fault(machine *m, const un__istep *s, const char *what) {
@@ -29,6 +36,16 @@ static un__ioperand operand(const machine *m, const un__istep *s, uint32_t i) { 
 static const un__value *value(const machine *m, const un__istep *s, uint32_t i, uint32_t lane) {
   un__ioperand o = operand(m, s, i);
   return &m->slot[o.slot + lane * o.stride];
+}
+
+static void turn_to(machine *m, uint32_t thread) {
+  m->thread = thread;
+  m->slot = m->slots + (size_t)thread * m->p->slot.n;
+}
+
+static object *object_of(const machine *m, uint32_t mem) {
+  bool own = m->p->mem.at[mem].space == UN__SPACE_REG;
+  return &m->objects[(own ? m->thread * m->p->mem.n : 0) + mem];
 }
 
 /* ---- values ---- */
@@ -87,7 +104,7 @@ static un_status address(machine *m, const un__istep *s, uint32_t first, uint32_
   *out_skip = gated || is_invalid(value(m, s, first, 0));
   if (*out_skip) return UN_OK;
   const un__imem *mem = &m->p->mem.at[s->mem];
-  int64_t n = m->object[s->mem].n, at;
+  int64_t n = object_of(m, s->mem)->n, at;
   bool fits =
       !__builtin_mul_overflow(index, (int64_t)mem->lanes, &at) && !__builtin_add_overflow(at, (int64_t)lane, &at);
   if (fits && at >= 0 && at < n) {
@@ -100,14 +117,23 @@ static un_status address(machine *m, const un__istep *s, uint32_t first, uint32_
       mem->space == UN__SPACE_GLOBAL ? mem->arg : s->mem, (long long)(n / mem->lanes));
 }
 
+static un_status race(machine *m, const un__istep *s, int64_t at) {
+  return un__fail(m->err, UN_ERR_INTERNAL,
+                  "interp: %s (node %u) by thread %u: another thread touches element %lld of memory %u, and no barrier is between",
+                  un__op_table[s->op].name, s->node, m->thread, (long long)at, s->mem);
+}
+
+static bool is_shared(const machine *m, uint32_t mem) { return m->races && m->p->mem.at[mem].space != UN__SPACE_REG; }
+
 static un_status step_load(machine *m, const un__istep *s) {
-  const object *o = &m->object[s->mem];
+  const object *o = object_of(m, s->mem);
   size_t size = un__dt_info(s->dtype)->size;
   for (uint32_t lane = 0; lane < s->lanes; lane++) {
     un__value *out = &m->slot[s->dst + lane];
     int64_t at;
     bool skip;
     UN__TRY(address(m, s, 0, lane, &at, &skip));
+    if (!skip && is_shared(m, s->mem) && !un__iraces_read(m->races, s->mem, at, m->thread)) return race(m, s, at);
     if (skip)
       *out = un__value_i(s->dtype, 0);
     else if (o->cell)
@@ -119,24 +145,33 @@ static un_status step_load(machine *m, const un__istep *s) {
   return UN_OK;
 }
 
+/* Whether a store would leave an element as it is. */
+static bool is_stored(const object *o, int64_t at, un__value v) {
+  if (o->cell) return o->cell[at].dtype == v.dtype && un__value_bits(o->cell[at]) == un__value_bits(v);
+  return un__value_bits(un__value_load(v.dtype, o->bytes + (size_t)at * un__dt_info(v.dtype)->size)) == un__value_bits(v);
+}
+
 static un_status step_store(machine *m, const un__istep *s) {
-  const object *o = &m->object[s->mem];
+  const object *o = object_of(m, s->mem);
   size_t size = un__dt_info(s->dtype)->size;
   for (uint32_t lane = 0; lane < s->lanes; lane++) {
+    un__value v = *value(m, s, 0, lane);
     int64_t at;
     bool skip;
     UN__TRY(address(m, s, 1, lane, &at, &skip));
     if (skip) continue;
+    if (is_shared(m, s->mem) && !is_stored(o, at, v) && !un__iraces_change(m->races, s->mem, at, m->thread))
+      return race(m, s, at);
     if (o->cell)
-      o->cell[at] = *value(m, s, 0, lane);
+      o->cell[at] = v;
     else
-      un__value_store(*value(m, s, 0, lane), o->bytes + (size_t)at * size);
+      un__value_store(v, o->bytes + (size_t)at * size);
   }
   return UN_OK;
 }
 
 static un_status step_fresh(machine *m, const un__istep *s) {
-  object *o = &m->object[s->mem];
+  object *o = object_of(m, s->mem);
   int64_t n = value(m, s, 0, 0)->i, lanes = m->p->mem.at[s->mem].lanes;
   if (n < 0 || __builtin_mul_overflow(n, lanes, &n)) return fault(m, s, "has an impossible size");
   if (n != o->n || !o->cell) {
@@ -147,41 +182,124 @@ static un_status step_fresh(machine *m, const un__istep *s) {
     o->n = n;
   }
   memset(o->cell, 0, (size_t)n * sizeof *o->cell);
+  if (is_shared(m, s->mem) && !un__iraces_fresh(m->races, s->mem, n))
+    return un__fail(m->err, UN_ERR_NOMEM, "interp: no memory to look for races");
   return UN_OK;
 }
 
-/* ---- control ---- */
+/* ---- control: steps of the block as a whole ---- */
+
+static un_status save_active(machine *m) {
+  for (uint32_t t = 0; t < m->threads; t++)
+    if (!un__vec_push(&m->saved, m->active[t])) return un__fail(m->err, UN_ERR_NOMEM, "interp: no memory to run a kernel");
+  return UN_OK;
+}
+
+static void restore_active(machine *m) {
+  m->saved.n -= m->threads;
+  memcpy(m->active, m->saved.at + m->saved.n, m->threads);
+}
+
+static bool all_active(const machine *m) { return !memchr(m->active, 0, m->threads); }
+
+/* Goes to the target when no thread is left. */
+static void skip_if_none(machine *m, const un__istep *s) {
+  if (memchr(m->active, 1, m->threads)) return;
+  restore_active(m);
+  m->pc = s->target;
+}
+
+#define ACTIVE_THREADS(m, t) \
+  for (uint32_t t = 0; t < (m)->threads; t++) \
+    if ((m)->active[t] && (turn_to((m), t), true))
 
 static un_status step_loop(machine *m, const un__istep *s) {
-  m->slot[s->dst] = un__value_i(s->dtype, 0);
-  if (value(m, s, 0, 0)->i <= 0) m->pc = s->target;
+  UN__TRY(save_active(m));
+  ACTIVE_THREADS(m, t) {
+    m->slot[s->dst] = un__value_i(s->dtype, 0);
+    m->active[t] = value(m, s, 0, 0)->i > 0;
+  }
+  skip_if_none(m, s);
   return UN_OK;
 }
 
 static un_status step_next(machine *m, const un__istep *s) {
-  int64_t next = m->slot[s->dst].i + 1;
-  if (next >= value(m, s, 0, 0)->i) return UN_OK;
-  m->slot[s->dst] = un__value_i(s->dtype, next);
-  m->pc = s->target;
+  bool again = false;
+  ACTIVE_THREADS(m, t) {
+    int64_t next = m->slot[s->dst].i + 1;
+    m->active[t] = next < value(m, s, 0, 0)->i;
+    if (m->active[t]) m->slot[s->dst] = un__value_i(s->dtype, next);
+    again |= m->active[t];
+  }
+  if (again)
+    m->pc = s->target;
+  else
+    restore_active(m);
   return UN_OK;
 }
 
 static un_status step_if(machine *m, const un__istep *s) {
-  if (!value(m, s, 0, 0)->i) m->pc = s->target;
+  UN__TRY(save_active(m));
+  ACTIVE_THREADS(m, t) m->active[t] = value(m, s, 0, 0)->i != 0;
+  skip_if_none(m, s);
   return UN_OK;
 }
 
-static un_status (*const step_table[UN__ISTEP_KINDS])(machine *m, const un__istep *s) = {
+static un_status step_join(machine *m, const un__istep *s) {
+  (void)s;
+  restore_active(m);
+  return UN_OK;
+}
+
+static un_status step_barrier(machine *m, const un__istep *s) {
+  if (!all_active(m)) return fault(m, s, "is not passed by every thread of the block");
+  if (m->races) un__iraces_barrier(m->races);
+  return UN_OK;
+}
+
+static un_status step_shuffle(machine *m, const un__istep *s) {
+  if (!all_active(m)) return fault(m, s, "is not passed by every thread of the block");
+  for (uint32_t t = 0; t < m->threads; t++) {
+    uint32_t other = t ^ s->mask;
+    if (other >= m->threads) return fault(m, s, "takes a value from a thread that the block does not have");
+    turn_to(m, other);
+    for (uint32_t lane = 0; lane < s->lanes; lane++) m->slots[(size_t)t * m->p->slot.n + s->dst + lane] = *value(m, s, 0, lane);
+  }
+  return UN_OK;
+}
+
+/* ---- steps ---- */
+
+typedef un_status (*step_fn)(machine *m, const un__istep *s);
+
+/* What every active thread does, and what the block does. */
+static const step_fn thread_steps[UN__ISTEP_KINDS] = {
     [UN__ISTEP_ALU] = step_alu,         [UN__ISTEP_VALID] = step_valid, [UN__ISTEP_GATHER] = step_gather,
     [UN__ISTEP_HREDUCE] = step_hreduce, [UN__ISTEP_LOAD] = step_load,   [UN__ISTEP_STORE] = step_store,
-    [UN__ISTEP_FRESH] = step_fresh,     [UN__ISTEP_LOOP] = step_loop,   [UN__ISTEP_NEXT] = step_next,
-    [UN__ISTEP_IF] = step_if,
 };
+static const step_fn block_steps[UN__ISTEP_KINDS] = {
+    [UN__ISTEP_LOOP] = step_loop, [UN__ISTEP_NEXT] = step_next,       [UN__ISTEP_IF] = step_if,
+    [UN__ISTEP_JOIN] = step_join, [UN__ISTEP_BARRIER] = step_barrier, [UN__ISTEP_SHUFFLE] = step_shuffle,
+};
+
+/* REG memory is made new for every thread, the rest once. */
+static un_status make_fresh(machine *m, const un__istep *s) {
+  ACTIVE_THREADS(m, t) {
+    UN__TRY(step_fresh(m, s));
+    if (m->p->mem.at[s->mem].space != UN__SPACE_REG) break;
+  }
+  return UN_OK;
+}
 
 static un_status run(machine *m) {
   while (m->pc < m->p->step.n) {
     const un__istep *s = &m->p->step.at[m->pc++];
-    UN__TRY(step_table[s->kind](m, s));
+    if (s->kind == UN__ISTEP_FRESH)
+      UN__TRY(make_fresh(m, s));
+    else if (block_steps[s->kind])
+      UN__TRY(block_steps[s->kind](m, s));
+    else
+      ACTIVE_THREADS(m, t) UN__TRY(thread_steps[s->kind](m, s));
   }
   return UN_OK;
 }
@@ -198,34 +316,46 @@ static un_status bind_args(machine *m, void *const *args, const int64_t *sizes, 
     if (sizes[mem->arg] < mem->declared)
       return un__fail(m->err, UN_ERR_INVALID_ARG, "interp: argument %u has %lld elements, the kernel expects %lld",
                       mem->arg, (long long)sizes[mem->arg], (long long)mem->declared);
-    m->object[i] = (object){.bytes = args[mem->arg], .n = mem->declared >= 0 ? mem->declared : sizes[mem->arg]};
+    m->objects[i] = (object){.bytes = args[mem->arg], .n = mem->declared >= 0 ? mem->declared : sizes[mem->arg]};
   }
   return UN_OK;
 }
 
 static un_status bind_numbers(machine *m, const int64_t *vars, uint32_t nvars, int64_t task) {
-  if (m->p->var_slot.n > nvars)
+  const un__iprog *p = m->p;
+  if (p->var_slot.n > nvars)
     return un__fail(m->err, UN_ERR_INVALID_ARG, "interp: the kernel has %zu variables, %u values were given",
-                    m->p->var_slot.n, nvars);
-  for (size_t i = 0; i < m->p->var_slot.n; i++) m->slot[m->p->var_slot.at[i]].i = vars[i];
-  for (size_t i = 0; i < m->p->task_slot.n; i++) m->slot[m->p->task_slot.at[i]].i = task;
+                    p->var_slot.n, nvars);
+  ACTIVE_THREADS(m, t) {
+    memcpy(m->slot, p->slot.at, p->slot.n * sizeof *m->slot);
+    for (size_t i = 0; i < p->var_slot.n; i++) m->slot[p->var_slot.at[i]].i = vars[i];
+    for (size_t i = 0; i < p->task_slot.n; i++) m->slot[p->task_slot.at[i]].i = task;
+    for (size_t i = 0; i < p->thread_slot.n; i++) m->slot[p->thread_slot.at[i]].i = t;
+  }
   return UN_OK;
 }
 
 un_status un__iprog_run(const un__iprog *p, void *const *args, const int64_t *sizes, uint32_t nargs,
-                        const int64_t *vars, uint32_t nvars, int64_t task, un__err *err) {
-  machine m = {.p = p, .err = err};
-  m.slot = un__alloc(p->slot.n * sizeof *m.slot);
-  m.object = un__calloc(p->mem.n, sizeof *m.object);
+                        const int64_t *vars, uint32_t nvars, int64_t task, un__iraces *races, un__err *err) {
+  machine m = {.p = p, .err = err, .races = races, .threads = p->threads};
+  m.slots = un__alloc(p->threads * p->slot.n * sizeof *m.slots);
+  m.objects = un__calloc(p->threads * p->mem.n, sizeof *m.objects);
+  m.active = un__alloc(p->threads);
   un_status st = UN_OK;
-  if (!m.slot || !m.object) st = un__fail(err, UN_ERR_NOMEM, "interp: no memory to run a kernel");
-  if (st == UN_OK) memcpy(m.slot, p->slot.at, p->slot.n * sizeof *m.slot);
-  if (st == UN_OK) st = bind_args(&m, args, sizes, nargs);
+  if (!m.slots || !m.objects || !m.active) st = un__fail(err, UN_ERR_NOMEM, "interp: no memory to run a kernel");
+  if (st == UN_OK) {
+    memset(m.active, 1, p->threads);
+    turn_to(&m, 0);
+    st = bind_args(&m, args, sizes, nargs);
+  }
   if (st == UN_OK) st = bind_numbers(&m, vars, nvars, task);
+  if (st == UN_OK && races) un__iraces_block(races, task);
   if (st == UN_OK) st = run(&m);
-  for (size_t i = 0; m.object && i < p->mem.n; i++) un__free(m.object[i].cell);
-  un__free(m.object);
-  un__free(m.slot);
+  for (size_t i = 0; m.objects && i < p->threads * p->mem.n; i++) un__free(m.objects[i].cell);
+  un__vec_finish(&m.saved);
+  un__free(m.objects);
+  un__free(m.slots);
+  un__free(m.active);
   return st;
 }
 
@@ -233,7 +363,31 @@ un_status un__interp_kernel(const un_uop *kernel, void *const *args, const int64
                             const int64_t *vars, int64_t task, un__err *err) {
   un__iprog *p;
   UN__TRY(un__iprog_create(kernel, &p, err));
-  un_status st = un__iprog_run(p, args, sizes, nargs, vars, vars ? (uint32_t)p->var_slot.n : 0, task, err);
+  un_status st = un__iprog_run(p, args, sizes, nargs, vars, vars ? (uint32_t)p->var_slot.n : 0, task, NULL, err);
+  un__iprog_destroy(p);
+  return st;
+}
+
+/* The scalars of every argument that the program names. */
+static bool watch_args(un__iraces *r, const un__iprog *p, const int64_t *sizes, uint32_t nargs) {
+  for (uint32_t i = 0; i < p->mem.n; i++) {
+    const un__imem *mem = &p->mem.at[i];
+    if (mem->space != UN__SPACE_GLOBAL || mem->arg >= nargs) continue;
+    if (!un__iraces_fresh(r, i, mem->declared >= 0 ? mem->declared : sizes[mem->arg])) return false;
+  }
+  return true;
+}
+
+un_status un__interp_grid(const un_uop *kernel, void *const *args, const int64_t *sizes, uint32_t nargs,
+                          const int64_t *vars, int64_t blocks, un__err *err) {
+  un__iprog *p;
+  UN__TRY(un__iprog_create(kernel, &p, err));
+  un__iraces *races = un__iraces_create(p);
+  un_status st = UN_OK;
+  if (!races || !watch_args(races, p, sizes, nargs)) st = un__fail(err, UN_ERR_NOMEM, "interp: no memory to look for races");
+  for (int64_t block = 0; st == UN_OK && block < blocks; block++)
+    st = un__iprog_run(p, args, sizes, nargs, vars, vars ? (uint32_t)p->var_slot.n : 0, block, races, err);
+  un__iraces_destroy(races);
   un__iprog_destroy(p);
   return st;
 }

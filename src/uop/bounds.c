@@ -224,7 +224,7 @@ static bounds infer(const un_uop *n) {
   case UN__OP_VAR: return (bounds){a->vmin, b->vmax};
   case UN__OP_RANGE: case UN__OP_SPECIAL: case UN__OP_IOTA:
     return (bounds){0, a->vmax == UN__POS_INF ? UN__POS_INF : a->vmax > 0 ? a->vmax - 1 : 0};
-  case UN__OP_VALID: case UN__OP_AFTER: case UN__OP_CONTIGUOUS: case UN__OP_DETACH: case UN__OP_GEP: case UN__OP_RESHAPE:
+  case UN__OP_VALID: case UN__OP_AFTER: case UN__OP_CONTIGUOUS: case UN__OP_DETACH: case UN__OP_GEP: case UN__OP_SHUFFLE: case UN__OP_RESHAPE:
   case UN__OP_PERMUTE: case UN__OP_EXPAND: case UN__OP_SHRINK: case UN__OP_FLIP:
     return (bounds){a->vmin, a->vmax};
   case UN__OP_PAD: return (bounds){min64(a->vmin, 0), max64(a->vmax, 0)};

@@ -56,6 +56,7 @@ extern const size_t un__node_check_count, un__basic_check_count;
 extern const un__region_check un__region_checks[];
 extern const size_t un__region_check_count;
 void un__verify_linear(un__verifier *v);    /* verify_linear.c: the list itself */
+void un__verify_threads(un__verifier *v);   /* verify_threads.c: what the threads of a block may do in it */
 /* verify_combine.c: COMBINE, GET of a tuple REDUCE, the region of a body, and ARGs, which stand in bodies only. */
 void un__check_combine(un__verifier *v, const un_uop *n);
 void un__check_get_reduced(un__verifier *v, const un_uop *n);

@@ -354,6 +354,10 @@ static void check_special(un__verifier *v, const un_uop *n) {
   if (un__attr(n, 1) > 2) un__fault_at(v, n, "`dim` is 0, 1 or 2");
 }
 
+static void check_shuffle(un__verifier *v, const un_uop *n) {
+  if (un__attr(n, 0) < 1 || un__attr(n, 0) > 31) un__fault_at(v, n, "`mask` is 1 to 31: the threads of a warp");
+}
+
 /* ---- memory ---- */
 
 static void check_index(un__verifier *v, const un_uop *n) {
@@ -512,6 +516,7 @@ const un__node_check un__node_checks[] = {
   {"branch", ALL, UN__OP_IF, check_branch},
   {"branch", ALL, UN__OP_ENDIF, check_branch},
   {"special", ALL, UN__OP_SPECIAL, check_special},
+  {"shuffle", ALL, UN__OP_SHUFFLE, check_shuffle},
   {"address", LOOPS, UN__OP_INDEX, check_index},
   {"valid", ALL, UN__OP_VALID, check_valid},
   {"load", ALL, UN__OP_LOAD, check_load},

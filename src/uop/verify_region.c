@@ -228,7 +228,7 @@ static void check_lowered_axes(un__verifier *v) {
   FOR_NODES(v, n) {
     if (n->op != UN__OP_RANGE) continue;
     un__axis a = un__range_axis(n);
-    if (a == UN__AXIS_UPCAST || a == UN__AXIS_UNROLL || a == UN__AXIS_THREAD)
+    if (a != UN__AXIS_LOOP && a != UN__AXIS_REDUCE)
       un__fault_at(v, n, "AxisType %s must have been lowered", un__axis_table[a].name);
   }
 }
@@ -287,6 +287,7 @@ const un__region_check un__region_checks[] = {
   {"closed", KERNEL, un__check_args},
   {"closed", UN__REGION_BODY, un__check_body_region},
   {"list", LINEAR, un__verify_linear},
+  {"threads", LINEAR, un__verify_threads},
   {"argument", SCHEDULE, check_arguments},
 };
 const size_t un__region_check_count = sizeof un__region_checks / sizeof *un__region_checks;

@@ -25,6 +25,11 @@ static un__parsed_graph parsed(const char *text) {
 #define LINEAR                                                                                                         \
   "unir 1\ngraph @g stage=linear {\n %4 = const i32 [val=4]\n %p = param ptr.f32 %4 [slot=0]\n"                        \
   " %one = const f32 [val=1]\n %r = range i32 %4 [id=0 axis=loop]\n %i = index ptr.f32 %p, %r\n"
+#define THREADS                                                                                                        \
+  "unir 1\ngraph @g stage=linear {\n %4 = const i32 [val=4]\n %8 = const i32 [val=8]\n %p = param ptr.f32 %4 [slot=0]\n" \
+  " %t = special i32 %4 [axis=local]\n %i = index ptr.f32 %p, %t\n"
+#define SHARED                                                                                                         \
+  " %x = load f32 %i\n %m = define_local ptr.local.f32 %4 [id=0]\n %n = index ptr.local.f32 %m, %t\n %s = store void %n, %x\n"
 #define SCHEDULE                                                                                                       \
   "unir 1\ngraph @g stage=schedule {\n %0 = const index [val=0]\n %4 = const index [val=4]\n"                          \
   " %p = param ptr.f32 %4 [slot=0]\n %i = index ptr.f32 %p, %0\n %one = const f32 [val=1]\n %s = store void %i, "      \
@@ -58,6 +63,10 @@ static const char *const good[] = {
            " %m = reduce f32 %l, %k [op=max]\n %d = sub f32 %a, %m\n %s = store void %i0, %d\n %e = end void %s, %r0\n "
            "sink %e\n}\n",
     LINEAR " %s = store void %i, %one\n %e = end void %s, %r\n linear %4, %p, %one, %r, %i, %s, %e\n}\n",
+    THREADS SHARED " %k = barrier void %s\n %y = load f32 %n\n linear %4, %p, %t, %i, %x, %m, %n, %s, %k, %y\n}\n",
+    /* a barrier before the store, one behind it */
+    THREADS SHARED " %r = range i32 %4 [id=0 axis=loop]\n %b = barrier void %r\n %k = barrier void %s\n %y = load f32 %n\n %e = end void %y, %r\n"
+                   " linear %4, %p, %t, %i, %x, %m, %n, %r, %b, %s, %k, %y, %e\n}\n",
     SCHEDULE " %n = kernel void %k, %b\n %m = kernel void %k, %b\n linear %n, %m\n}\n",
 };
 
@@ -266,7 +275,30 @@ static const struct {
      "special: special: `axis` must be global, local or thread"},
     {LINEAR " %y = special i32 %4 [axis=global dim=3]\n %s = store void %i, %one\n %e = end void %s, %r\n linear %4, "
             "%y, %p, %one, %r, %i, %s, %e\n}\n",
-     "special: special: `dim` is 0, 1 or 2"},
+     "special: special: `dim` is 0, 1 or 2..."},
+    {THREADS " %y = special i32 %4 [axis=local dim=1]\n linear %4, %p, %t, %y\n}\n",
+     "special: threads: blocks and threads are numbered in one dimension..."},
+    {THREADS " %b = special i32 %4 [axis=global]\n %y = special i32 %8 [axis=global]\n linear %4, %8, %p, %t, %b, %y\n}\n",
+     "special: threads: a second number of the block"},
+    {THREADS " %y = special i32 %8 [axis=local]\n linear %4, %8, %p, %t, %y\n}\n", "special: threads: a second number of the thread"},
+    {THREADS " %x = load f32 %i\n %y = shuffle f32 %x [mask=32]\n linear %4, %p, %t, %i, %x, %y\n}\n",
+     "shuffle: shuffle: `mask` is 1 to 31: the threads of a warp"},
+    {THREADS " %c = lt bool %t, %8\n %f = if void %c\n %y = barrier void\n %e = endif void %f\n linear %4, %8, %p, %t, %c, %f, %y, %e\n}\n",
+     "barrier: threads: stands where not all threads of the block come by"},
+    {THREADS " %x = load f32 %i\n %r = range i32 %t [id=0 axis=loop]\n %y = shuffle f32 %x [mask=1]\n %e = end void %y, %r\n"
+             " linear %4, %p, %t, %i, %x, %r, %y, %e\n}\n",
+     "shuffle: threads: stands where not all threads of the block come by"},
+    {THREADS SHARED " %y = load f32 %n\n linear %4, %p, %t, %i, %x, %m, %n, %s, %y\n}\n",
+     "load: threads: reads shared memory that threads have stored to since the last barrier"},
+    {THREADS SHARED " %k = barrier void %s\n %y = load f32 %n\n %o = index ptr.local.f32 %m, %8\n %z = store void %o, %y\n"
+                    " linear %4, %8, %p, %t, %i, %x, %m, %n, %s, %k, %y, %o, %z\n}\n",
+     "store: threads: stores to shared memory that threads have read since the last barrier"},
+    {THREADS SHARED " %r = range i32 %4 [id=0 axis=loop]\n %k = barrier void\n %y = load f32 %n\n %e = end void %y, %r\n"
+                    " linear %4, %p, %t, %i, %x, %m, %n, %r, %s, %k, %y, %e\n}\n",
+     "store: threads: stores to shared memory that threads have read since the last barrier"},
+    {THREADS SHARED " %r = range i32 %4 [id=0 axis=loop]\n %k = barrier void\n %y = load f32 %n\n %e = end void %y, %r\n"
+                    " linear %4, %p, %t, %i, %x, %m, %n, %r, %y, %k, %s, %e\n}\n",
+     "load: threads: reads shared memory that threads have stored to since the last barrier"},
     {LINEAR " %y = vectorize i32x4 %r\n %o = index ptr.f32 %p, %y\n %s = store void %o, %one\n %e = end void %s, %r\n"
             " linear %4, %p, %one, %r, %y, %o, %s, %e\n}\n",
      "index: address: the element's number must be scalar: lanes are at consecutive addresses"},

@@ -3,6 +3,7 @@
 #define UN_DEVICE_DEVICE_H
 
 #include "base/status.h"
+#include "base/strbuf.h"
 #include "target/target.h"
 
 typedef enum un__format {
@@ -22,6 +23,9 @@ typedef struct un__launch_formula {
   struct { un__launch_op op; int64_t arg; } code[UN__LAUNCH_MAX];
 } un__launch_formula;
 
+/* Machine code in the device's own form, good for other processes with the same identity(). */
+typedef struct un__blob { void *bytes; size_t size; } un__blob;
+
 typedef struct un__artifact {
   un__format format;
   const char *bytes;             /* borrowed for the call */
@@ -32,11 +36,24 @@ typedef struct un__artifact {
   un__launch_formula tasks;      /* the grid: pool tasks of a CPU, blocks of a GPU */
   uint32_t group;                /* threads of one block; 1 on a CPU */
   uint32_t local_bytes;          /* memory that the threads of a block share */
+  un__blob binary;             /* what compiling the same gave in another process, borrowed: then the text may be missing.
+                                    Bytes NULL: compile */
+  un__blob *keep;              /* compile() leaves here what is worth keeping, the caller's (un__free); NULL: not wanted */
 } un__artifact;
 
 typedef struct un__device un__device;
 typedef struct un__code un__code;        /* compiled kernel */
 typedef struct un__mem un__mem;          /* device memory */
+
+/* One step of a program that is run again and again: a kernel, or (code NULL) a copy of `bytes` bytes, args[1] to args[0].
+ * The arrays belong to the caller and stay where they are as long as the recording; what is in them may change. */
+typedef struct un__launch {
+  un__code *code;
+  un__mem *const *args;
+  uint32_t nargs;
+  size_t bytes;
+} un__launch;
+typedef struct un__recording un__recording;     /* a list of launches, made ready */
 
 typedef struct un__device_vtable {
   const char *kind;                      /* "cpu", "interp", "null" */
@@ -49,9 +66,20 @@ typedef struct un__device_vtable {
   un_status (*read)(un__device *d, const un__mem *m, size_t offset, void *dst, size_t size, un__err *err);
   un_status (*launch)(un__device *d, un__code *c, un__mem *const *args, const int64_t *vars, un__err *err);
   un_status (*sync)(un__device *d, un__err *err);
+  /* Within the device: the first `size` bytes. */
+  un_status (*copy)(un__device *d, un__mem *dst, const un__mem *src, size_t size, un__err *err);
+  /* A whole program in one launch. All four, or all NULL: then the engine launches step by step. update: the arguments of
+   * launch i are others from now on. replay allocates nothing on the host. */
+  un_status (*record)(un__device *d, const un__launch *launches, uint32_t n, un__recording **out, un__err *err);
+  un_status (*update)(un__device *d, un__recording *r, uint32_t i, un__err *err);
+  un_status (*replay)(un__device *d, un__recording *r, un__err *err);
+  void (*recording_release)(un__device *d, un__recording *r);
   /* Machine code as assembly text for `unir show --stage=asm`; UN_ERR_UNSUPPORTED where there is none. The text is
    * the caller's (un__free). */
   un_status (*disassemble)(un__device *d, const un__artifact *a, char **out, un__err *err);
+  /* Whatever decides, beside the artifact, what compile() makes of it: compiler and version, options, processor. NULL:
+   * nothing is kept for other processes. */
+  un_status (*identity)(un__device *d, un__strbuf *out, un__err *err);
   void (*destroy)(un__device *d);
 } un__device_vtable;
 

@@ -142,3 +142,10 @@ un_status un__host_read(un__device *d, const un__mem *m, size_t offset, void *ds
 }
 
 un_status un__host_sync(un__device *d, un__err *err) { return UN_OK; }
+
+un_status un__host_copy(un__device *d, un__mem *dst, const un__mem *src, size_t size, un__err *err) {
+  UN__TRY(check_span(dst, 0, size, "copy", err));
+  UN__TRY(check_span(src, 0, size, "copy", err));
+  if (size && dst != src) memcpy(dst->data, src->data, size);
+  return UN_OK;
+}

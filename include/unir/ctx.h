@@ -39,7 +39,7 @@ typedef struct un_ctx_options {
  * Errors: INVALID_ARG (out is NULL, bad options), NOMEM, DEVICE (unknown device). */
 UN_API UN_NODISCARD un_status un_ctx_create(const un_ctx_options *options, UN_GIVE un_ctx **out);
 
-/* Frees the context and every handle of it, kept ones too; using them afterwards is undefined. NULL is allowed. */
+/* Frees the context and every handle and program of it, kept ones too; using them afterwards is undefined. NULL is allowed. */
 UN_API void un_ctx_destroy(UN_TAKE un_ctx *cx);
 
 /* The first error since creation or un_clear_error: UN_OK and "" when there is none. The text says what was expected

@@ -7,6 +7,7 @@
 #include <unir/dtype.h>
 #include <unir/tensor.h>
 #include <unir/text.h>
+#include <unir/program.h>
 #include <unir/device.h>
 
 #endif

@@ -22,10 +22,12 @@
 #define UN_NO_HERE
 #endif
 #include <unir/device.h>
+#include <unir/program.h>
 #include <unir/tensor.h>
 #include <unir/text.h>
 
 #include "engine/engine.h"
+#include "engine/replay.h"
 #include "tensor/tensor.h"
 
 /* Double links; an empty list points to itself. */
@@ -50,6 +52,7 @@ struct un_ctx {
   un__err first;                /* since creation or un_clear_error */
   un__scope *scope;             /* innermost */
   un__link kept;                /* handles taken out by un_keep */
+  un__link programs;
   size_t live_handles;
   int device;
   uint32_t licences;
@@ -66,6 +69,17 @@ struct un_tensor {
   int line;
 };
 
+/* What a tensor of a program looks like: checked when it is given another one. */
+typedef struct un__type { un_dtype dtype; un_dims shape; } un__type;
+
+struct un_program {
+  un__link link;                /* first: links are cast to programs */
+  un_ctx *cx;
+  un__replay *replay;
+  size_t ninputs, nresults, nstates;
+  un__type *type;               /* of inputs, results, states, in this order */
+};
+
 typedef struct un__call {
   un_ctx *cx;
   un__graph *g;
@@ -80,18 +94,28 @@ typedef struct un__call {
 bool un__api_open(un__call *c, const char *what, un_tensor *const *in, size_t n);
 /* For calls whose first argument is the context. */
 bool un__api_open_cx(un__call *c, const char *what, un_ctx *cx);
+bool un__api_open_program(un__call *c, const char *what, un_program *p);
 /* A handle for `node`; NULL when it is NULL. */
 un_tensor *un__api_close(un__call *c, const un_uop *node);
 /* The same for calls without a handle to return: the status of this call. */
 un_status un__api_close_status(un__call *c);
 /* A list of handles: a NULL or foreign one is an error. Between open and close. */
 bool un__api_check(un__call *c, un_tensor *const *in, size_t n);
+bool un__api_check_one(un__call *c, const un_tensor *t, size_t i);      /* the i-th of a list */
 
 /* ---- handles ---- */
 
 void un__handle_free(un_tensor *t);
 /* The handle stands for another node from now on. pinned: `node` carries a pin that the handle takes over. */
 void un__handle_set(un_tensor *t, const un_uop *node, bool pinned);
+
+/* The program and what it holds; inside a call, or when the context goes. */
+void un__program_free(un_program *p);
+
+/* A BUFFER node of this type, which needs storage behind its serial. */
+const un_uop *un__api_new_buffer(un__call *c, un_dtype dtype, const un_dims *shape, int64_t *out_serial);
+/* The buffer whose bytes are the tensor's, when there is one: views that keep the order do not matter. */
+const un_uop *un__stored_buffer(const un_uop *n);
 
 /* Realises; entries must not be NULL. Inside an open call; the session is left while the engine works. */
 un_status un__api_realize(un__call *c, un_tensor *const *tensors, size_t n);

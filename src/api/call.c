@@ -35,6 +35,11 @@ un_ctx *un_ctx_at(un_ctx *first, const char *file, int line) {
   return first;
 }
 
+un_program *un_program_at(un_program *first, const char *file, int line) {
+  if (first) note(first->cx, first, file, line);
+  return first;
+}
+
 /* ---- open ---- */
 
 static void begin(un__call *c, const char *what, un_ctx *cx, const void *first) {
@@ -82,12 +87,22 @@ bool un__api_open_cx(un__call *c, const char *what, un_ctx *cx) {
   return true;
 }
 
+bool un__api_open_program(un__call *c, const char *what, un_program *p) {
+  if (!p) return false;
+  begin(c, what, p->cx, p);
+  un__session_enter(p->cx->session);
+  return true;
+}
+
+bool un__api_check_one(un__call *c, const un_tensor *t, size_t i) {
+  if (!t) return un__fail(&c->cx->err, UN_ERR_INVALID_ARG, "%s: tensor %zu is NULL", c->what, i), false;
+  return check_context(c, t, i);
+}
+
 bool un__api_check(un__call *c, un_tensor *const *in, size_t n) {
   if (!in && n) return un__fail(&c->cx->err, UN_ERR_INVALID_ARG, "%s: the list of tensors is NULL", c->what), false;
-  for (size_t i = 0; i < n; i++) {
-    if (!in[i]) return un__fail(&c->cx->err, UN_ERR_INVALID_ARG, "%s: tensor %zu is NULL", c->what, i), false;
-    if (!check_context(c, in[i], i)) return false;
-  }
+  for (size_t i = 0; i < n; i++)
+    if (!un__api_check_one(c, in[i], i)) return false;
   return true;
 }
 

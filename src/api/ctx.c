@@ -46,6 +46,7 @@ static un_status start(un_ctx *cx, const un_ctx_options *opt) {
   cx->err.log = (un__log){opt->log, opt->log_data};
   un__rewrite_check_env(un__all_rulesets, &cx->err); /* said in the log; the call goes on */
   un__link_init(&cx->kept);
+  un__link_init(&cx->programs);
   if (!push_scope(cx)) return UN_ERR_NOMEM;
   if (!(cx->world = un__world_create())) return UN_ERR_NOMEM;
   if (!(cx->session = un__session_create(cx->world, &cx->err))) return UN_ERR_NOMEM;
@@ -73,6 +74,7 @@ un_status un_ctx_create(const un_ctx_options *options, un_ctx **out) {
 void un_ctx_destroy(un_ctx *cx) {
   if (!cx) return;
   if (cx->session) {
+    while (cx->programs.next != &cx->programs) un__program_free((un_program *)cx->programs.next);
     free_list(&cx->kept);
     while (cx->scope) pop_scope(cx);
     un__collect(cx->session);

@@ -128,7 +128,7 @@ un_tensor *un_stack(un_ctx *cx, size_t n, un_tensor *const *parts, int axis) {
 un_tensor *un_assign(un_tensor *dst, un_tensor *value) {
   un__call c;
   if (!un__api_open(&c, "assign", (un_tensor *[]){dst, value}, 2)) return NULL;
-  const un_uop *node = un__tensor_assigned(c.g, dst->node, value->node);
+  const un_uop *node = un__tensor_assigned(c.g, "assign", dst->node, value->node);
   if (node) {
     un__handle_set(dst, node, false);
     dst->borrowed = NULL;

@@ -83,16 +83,15 @@ un_status un_realize(un_ctx *cx, size_t n, un_tensor *const *tensors) {
 
 /* ---- read ---- */
 
-/* The buffer whose bytes are the tensor's, when there is one: views that keep the order do not matter. */
-static const un_uop *stored(const un_uop *n) {
+const un_uop *un__stored_buffer(const un_uop *n) {
   while (un__is(n, UN__OP_RESHAPE) || un__is(n, UN__OP_CONTIGUOUS) || un__is(n, UN__OP_DETACH)) n = n->src[0];
   return un__is(n, UN__OP_BUFFER) ? n : NULL;
 }
 
 static un_status read_into(un__call *c, un_tensor *t, void *dst, size_t size) {
   if (size == 0) return UN_OK;
-  if (!stored(t->node)) UN__TRY(un__api_realize(c, &t, 1));
-  const un_uop *buffer = stored(t->node);
+  if (!un__stored_buffer(t->node)) UN__TRY(un__api_realize(c, &t, 1));
+  const un_uop *buffer = un__stored_buffer(t->node);
   if (!buffer) return un__fail(&c->cx->err, UN_ERR_INTERNAL, "%s: a realised tensor has no buffer", c->what);
   return un__engine_buffer_read(c->cx->engine, un__attr(buffer, 0), dst, size, &c->cx->err);
 }

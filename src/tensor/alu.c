@@ -251,12 +251,12 @@ const un_uop *un__tensor_where(un__graph *g, const un_uop *cond, const un_uop *a
                      un__tensor_broadcast(g, "where", p.b, &to));
 }
 
-const un_uop *un__tensor_assigned(un__graph *g, const un_uop *dst, const un_uop *value) {
+const un_uop *un__tensor_assigned(un__graph *g, const char *what, const un_uop *dst, const un_uop *value) {
   un_dims to;
   if (!value || !un__tensor_dims(g, dst, &to)) return NULL;
   un_dtype d = un__tensor_dtype(dst), v = un__tensor_dtype(value);
   if (un__dt_promote(d, v) != d)
-    return un__tensor_fail(g, UN_ERR_DTYPE, "assign: %s does not hold every %s; cast the value first", un_dtype_name(d),
+    return un__tensor_fail(g, UN_ERR_DTYPE, "%s: %s does not hold every %s; cast the value first", what, un_dtype_name(d),
                            un_dtype_name(v));
-  return un__tensor_broadcast(g, "assign", un__cast(g, UN__DT(d), value), &to);
+  return un__tensor_broadcast(g, what, un__cast(g, UN__DT(d), value), &to);
 }

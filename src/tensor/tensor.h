@@ -125,6 +125,6 @@ const un_uop *un__tensor_embedding(un__graph *g, const un_uop *table, const un_u
 const un_uop *un__tensor_one_hot(un__graph *g, const un_uop *index, int64_t n, un_dtype dtype);
 
 /* `value` in the shape and dtype of dst (un_assign). */
-const un_uop *un__tensor_assigned(un__graph *g, const un_uop *dst, const un_uop *value);
+const un_uop *un__tensor_assigned(un__graph *g, const char *what, const un_uop *dst, const un_uop *value);
 
 #endif

@@ -53,6 +53,8 @@ un__graph *un__session_graph(un__session *s);            /* the persistent graph
 
 /* ---- values that lie in storage (values.c) ---- */
 
+#define UN__NO_TERMS UINT64_MAX                          /* nothing is stored under these */
+
 /* From now on `buffer` is known to hold the elements of `node`, perhaps in another shape, computed under these terms
  * (device, licences). Weak: neither is kept alive. Both are pinned by the caller. */
 void un__value_stored(un__session *s, const un_uop *node, const un_uop *buffer, uint64_t terms);

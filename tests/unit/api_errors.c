@@ -16,6 +16,7 @@
 
 static un_ctx *cx, *other, *nobody;
 static un_tensor *m, *k, *v, *i, *flags, *s, *one, *row, *column, *none, *theirs;
+static un_program *program;      /* v to 2 v, and i is replaced */
 static float numbers[4] = {1, 2, 3, 4};
 static double number;
 
@@ -48,6 +49,8 @@ static void setup(void) {
   column = un_zeros(cx, UN_F32, un_shape(2, huge, 1));
   none = un_zeros(cx, UN_F32, un_shape(3, huge, huge, 0));
   theirs = un_zeros(other, UN_I32, un_shape(1, 4));
+  un_tensor *twice = un_muls(v, 2), *counted = un_from_data(cx, UN_I32, un_shape(1, 4), numbers);
+  program = un_program_capture(cx, 1, &v, 1, &twice, 1, &(un_update){counted, un_adds(counted, 1)});
 }
 
 static void teardown(void) {
@@ -139,7 +142,7 @@ static unsigned wanted_rows(const char *params, const char *end) {
   const char *first = strstr(params, "un_tensor *");
   bool handle = first && first < end && !mentions(params, end, "const un_tensor *");
   bool two = handle && mentions(first + 1, end, "un_tensor *");
-  bool list = mentions(params, end, "*const *tensors") || mentions(params, end, "*const *parts");
+  bool list = mentions(params, end, "*const *tensors") || mentions(params, end, "*const *inputs") || mentions(params, end, "*const *parts");
   if (handle) want |= ROW_NULLS;
   if (two || list) want |= ROW_FOREIGN;
   if (mentions(params, end, "un_dims ") || mentions(params, end, "int axis") || mentions(params, end, "un_dtype dtype,") ||
@@ -169,7 +172,7 @@ static size_t check_declarations(const char *header) {
 }
 
 Test(errors, every_function_says_what_is_wrong) {
-  static const char *const headers[] = {"base.h", "ctx.h", "device.h", "dtype.h", "here.h", "tensor.h", "text.h", "unstable.h"};
+  static const char *const headers[] = {"base.h", "ctx.h", "device.h", "dtype.h", "here.h", "program.h", "tensor.h", "text.h", "unstable.h"};
   run_rows();
   size_t count = 0;
   for (size_t n = 0; n < sizeof headers / sizeof *headers; n++) count += check_declarations(headers[n]);

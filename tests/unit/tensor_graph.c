@@ -151,7 +151,7 @@ Test(tensor_graph, wrong_dtypes_are_refused) {
   FAILS(&k, un__tensor_full(k.g, UN_U8, D(1), -1), UN_ERR_DTYPE, "u8 does not hold");
   FAILS(&k, un__tensor_full(k.g, UN_I64, D(1), 0x1p63), UN_ERR_DTYPE, "i64 does not hold");
   FAILS(&k, un__tensor_full(k.g, UN_BOOL, D(1), NAN), UN_ERR_DTYPE, "bool does not hold");
-  FAILS(&k, un__tensor_assigned(k.g, un__tensor_full(k.g, UN_I32, D(2), 0), f), UN_ERR_DTYPE, "cast the value first");
+  FAILS(&k, un__tensor_assigned(k.g, "assign", un__tensor_full(k.g, UN_I32, D(2), 0), f), UN_ERR_DTYPE, "cast the value first");
   FAILS(&k, un__tensor_arange(k.g, UN_BOOL, 0, 1, 1), UN_ERR_DTYPE, "not for bool");
   FAILS(&k, un__tensor_arange(k.g, UN_I8, 0, 200, 1), UN_ERR_DTYPE, "i8 does not hold");
   FAILS(&k, un__tensor_arange(k.g, UN_F32, 0, 1, 0), UN_ERR_INVALID_ARG, "a finite step that is not 0");
@@ -205,7 +205,7 @@ Test(tensor_graph, null_flows_through) {
   cr_expect_null(un__tensor_rms_norm(k.g, NULL, &d, 0));
   cr_expect_null(un__tensor_take(k.g, x, 0, NULL));
   cr_expect_null(un__tensor_one_hot(k.g, NULL, 3, UN_F32));
-  cr_expect_null(un__tensor_assigned(k.g, x, NULL));
+  cr_expect_null(un__tensor_assigned(k.g, "assign", x, NULL));
   cr_expect_eq(k.err.status, UN_OK, "%s", k.err.text);
 }
 

@@ -309,7 +309,7 @@ Test(tensor_values, gather_take_one_hot) {
 
 Test(tensor_values, assigned) {
   const un_uop *dst = IN(&k, UN_F32, D(2, 2), 0, 0, 0, 0);
-  EXPECT(&k, un__tensor_assigned(k.g, dst, IN(&k, UN_I32, D(2), 3, 4)), UN_F32, D(2, 2), 3, 4, 3, 4);
+  EXPECT(&k, un__tensor_assigned(k.g, "assign", dst, IN(&k, UN_I32, D(2), 3, 4)), UN_F32, D(2, 2), 3, 4, 3, 4);
 }
 
 /* ---- powers of integers ---- */

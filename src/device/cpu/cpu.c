@@ -20,6 +20,7 @@ struct un__code {
   un__cpu_kernel fn;
   uint32_t nargs, nvars;
   un__launch_formula tasks;
+  void **args;                 /* of a launch, under the device's lock */
 };
 
 static cpu *of(un__device *d) { return (cpu *)d; }
@@ -43,9 +44,14 @@ static un_status compile(un__device *d, const un__artifact *a, un__code **out, u
     return un__fail(err, UN_ERR_UNSUPPORTED, "cpu: code for %s cannot run on this machine; it can be shown", d->target->name);
   UN__TRY(need_jit(of(d), err));
   un__code *code = un__calloc(1, sizeof *code);
-  if (!code) return un__fail(err, UN_ERR_NOMEM, "no memory for compiled code");
+  if (code) code->args = un__alloc(a->nargs * sizeof *code->args);
+  if (!code || !code->args) {
+    un__free(code);
+    return un__fail(err, UN_ERR_NOMEM, "no memory for compiled code");
+  }
   un_status status = un__jit_compile(of(d)->jit, a->bytes, a->size, a->entry, &code->jit_code, &code->fn, err);
   if (status != UN_OK) {
+    un__free(code->args);
     un__free(code);
     return status;
   }
@@ -59,6 +65,7 @@ static un_status compile(un__device *d, const un__artifact *a, un__code **out, u
 static void code_release(un__device *d, un__code *code) {
   if (!code) return;
   un__jit_release(of(d)->jit, code->jit_code);
+  un__free(code->args);
   un__free(code);
 }
 
@@ -69,23 +76,17 @@ static void run_task(void *data, int64_t i) {
   j->fn(j->args, j->vars, i);
 }
 
-enum { ARGS_ON_STACK = 64 };
-
 static un_status launch(un__device *d, un__code *code, un__mem *const *args, const int64_t *vars, un__err *err) {
   cpu *c = of(d);
-  void *on_stack[ARGS_ON_STACK], **raw = on_stack;
   int64_t tasks;
   UN__TRY(un__launch_eval(&code->tasks, vars, code->nvars, &tasks, err));
-  if (code->nargs > ARGS_ON_STACK && !(raw = un__alloc(code->nargs * sizeof *raw)))
-    return un__fail(err, UN_ERR_NOMEM, "no memory to launch a kernel");
-  for (uint32_t i = 0; i < code->nargs; i++) raw[i] = args[i]->data;
-  job j = {code->fn, raw, vars};
+  job j = {code->fn, code->args, vars};
   pthread_mutex_lock(&c->lock);
+  for (uint32_t i = 0; i < code->nargs; i++) code->args[i] = args[i]->data;
   if (tasks > 1 && !c->pool) c->pool = un__pool_create(c->threads);
-  if (c->pool) un__pool_run(c->pool, run_task, &j, tasks);
+  if (tasks > 1 && c->pool) un__pool_run(c->pool, run_task, &j, tasks);
   else for (int64_t i = 0; i < tasks; i++) run_task(&j, i);
   pthread_mutex_unlock(&c->lock);
-  if (raw != on_stack) un__free(raw);
   return UN_OK;
 }
 

@@ -91,6 +91,46 @@ static void bench_overhead(void) {
   un_ctx_destroy(s.cx);
 }
 
+enum { CHAIN = 300 };
+
+/* Kernels of four elements, each of which needs the one before. */
+static un_tensor *chain(un_ctx *cx, un_tensor *x) {
+  un_tensor *y = x;
+  for (int i = 0; i < CHAIN; i++) y = un_contiguous(un_add(y, x));
+  return y;
+}
+
+/* A launch takes and gives back the device's lock, two atomic operations of 20 ns, makes four indirect calls, and copies a
+ * few pointers: 0.1 us. */
+static void bench_replay(void) {
+  static const char name[] = "replay of 300 dependent small kernels, a kernel";
+  un_ctx *cx;
+  float data[4] = {0};
+  double us[200], eager[20];
+  if (un_ctx_create(NULL, &cx) != UN_OK) return;
+  un_tensor *x = un_from_data(cx, UN_F32, un_shape(1, 4), data);
+  for (int i = 0; i < 20; i++) {
+    un_scope_push(cx);
+    double start = bench_seconds();
+    un_realize(cx, 1, (un_tensor *[]){chain(cx, x)});
+    eager[i] = (bench_seconds() - start) * 1e6 / CHAIN;
+    un_scope_pop(cx);
+  }
+  un_tensor *y = chain(cx, x);
+  un_program *p = un_program_capture(cx, 1, &x, 1, &y, 0, NULL);
+  bool ok = p && un_program_launches(p) == CHAIN;
+  for (int i = 0; i < 200 && ok; i++) {
+    double start = bench_seconds();
+    ok = un_program_run(p, 0, NULL) == UN_OK;
+    us[i] = (bench_seconds() - start) * 1e6 / CHAIN;
+  }
+  char note[64];
+  snprintf(note, sizeof note, "built and realised each time: %.2f us a kernel", bench_median(eager, 20));
+  if (ok) bench_row(name, bench_median(us, 200), "us", 0.1, AT_MOST, note);
+  else bench_fail(name, un_error(cx));
+  un_ctx_destroy(cx);
+}
+
 static double resident_kib(void) {
   FILE *f = fopen("/proc/self/statm", "r");
   long size = 0, resident = 0;
@@ -129,5 +169,6 @@ static void bench_memory(void) {
 void bench_run_side(const char *self) {
   bench_cold(self);
   bench_overhead();
+  bench_replay();
   bench_memory();
 }

@@ -102,14 +102,17 @@ static un_tensor *random_tensor(un_ctx *cx, uint64_t *state, int rows_, int colu
   return t;
 }
 
+/* With data of its own: tensors that begin alike would be one. */
+static un_tensor *new_zeros(un_ctx *cx, un_dims shape) { return un_clone(un_zeros(cx, UN_F32, shape)); }
+
 static net new_net(un_ctx *cx) {
   uint64_t state = 1;
   net n;
   n.p[0] = random_tensor(cx, &state, PIXELS, HIDDEN, sqrt(6.0 / PIXELS));
-  n.p[1] = un_zeros(cx, UN_F32, un_shape(1, HIDDEN));
+  n.p[1] = new_zeros(cx, un_shape(1, HIDDEN));
   n.p[2] = random_tensor(cx, &state, HIDDEN, CLASSES, sqrt(6.0 / HIDDEN));
-  n.p[3] = un_zeros(cx, UN_F32, un_shape(1, CLASSES));
-  for (int i = 0; i < PARAMS; i++) n.v[i] = un_zeros(cx, UN_F32, un_shape_of(n.p[i]));
+  n.p[3] = new_zeros(cx, un_shape(1, CLASSES));
+  for (int i = 0; i < PARAMS; i++) n.v[i] = new_zeros(cx, un_shape_of(n.p[i]));
   return n;
 }
 
@@ -134,27 +137,26 @@ static un_tensor *hidden(const net *n, un_tensor *x) { return un_add(un_matmul(x
 static un_tensor *logits(const net *n, un_tensor *h) { return un_add(un_matmul(h, n->p[2]), n->p[3]); }
 static un_tensor *turned(un_tensor *m) { return un_transpose(m, 0, 1); }
 
-/* One step down the gradient of the mean cross entropy. rate is a tensor, so that every rate runs the same kernels. */
-static un_status step(un_ctx *cx, net *n, set s, un_tensor *rate, bool show) {
+/* One step down the gradient of the mean cross entropy, as a program: every run of it replaces weights and velocities. rate
+ * is a tensor, so that every rate runs the same kernels. */
+static un_program *new_step(un_ctx *cx, const net *n, set s, un_tensor *rate, bool show) {
   un_tensor *z = hidden(n, s.x), *h = un_relu(z);
   un_tensor *chance = un_softmax(logits(n, h), -1), *truth = un_one_hot(s.y, CLASSES, UN_F32);
   un_tensor *d2 = un_divs(un_sub(chance, truth), (double)un_dim(s.x, 0));
   un_tensor *d1 = un_where(un_gts(z, 0), un_matmul(d2, turned(n->p[2])), un_scalar_like(z, 0));
   un_tensor *g[PARAMS] = {un_matmul(turned(s.x), d1), un_sum(d1, un_list(0), false), un_matmul(turned(h), d2),
                           un_sum(d2, un_list(0), false)};
-  un_tensor *next[PARAMS];
+  un_update updates[2 * PARAMS];
+  un_tensor *values[2 * PARAMS];
   for (int i = 0; i < PARAMS; i++) {
     un_tensor *down = un_mul(rate, un_add(g[i], un_muls(n->p[i], DECAY)));
-    next[i] = un_sub(un_muls(n->v[i], MOMENTUM), down);
+    values[PARAMS + i] = un_sub(un_muls(n->v[i], MOMENTUM), down);
+    values[i] = un_add(n->p[i], values[PARAMS + i]);
+    updates[i] = (un_update){n->p[i], values[i]};
+    updates[PARAMS + i] = (un_update){n->v[i], values[PARAMS + i]};
   }
-  for (int i = 0; i < PARAMS; i++) {
-    un_assign(n->p[i], un_add(n->p[i], next[i]));
-    un_assign(n->v[i], next[i]);
-  }
-  un_tensor *all[2 * PARAMS];
-  for (int i = 0; i < PARAMS; i++) all[i] = n->p[i], all[PARAMS + i] = n->v[i];
-  if (show) print_kernels(cx, 2 * PARAMS, all);
-  return un_realize(cx, 2 * PARAMS, all);
+  if (show) print_kernels(cx, 2 * PARAMS, values);
+  return un_program_capture(cx, 0, NULL, 0, NULL, 2 * PARAMS, updates);
 }
 
 static un_tensor *prediction(const net *n, un_tensor *x) {
@@ -173,11 +175,15 @@ static un_status train(un_ctx *cx, set s, double rate, bool show, net *out) {
   *out = new_net(cx);
   un_tensor *r = un_from_data(cx, UN_F32, un_shape(0), &(float){(float)rate});
   un_status status = un_realize(cx, 2, (un_tensor *[]){s.x, s.y});
-  for (int i = 0; i < STEPS && status == UN_OK; i++) {
-    un_scope_push(cx);
-    status = step(cx, out, s, r, show && i == 0);
-    un_scope_pop(cx);
-  }
+  if (status != UN_OK) return status;
+  un_scope_push(cx);
+  un_program *step = new_step(cx, out, s, r, show);
+  un_scope_pop(cx);
+  status = step ? UN_OK : un_error_status(cx);
+  for (int i = 0; i < STEPS && status == UN_OK; i++) status = un_program_run(step, 0, NULL);
+  for (int i = 0; i < PARAMS && status == UN_OK; i++)
+    if (!un_assign(out->p[i], un_program_state(step, (size_t)i))) status = un_error_status(cx);
+  un_program_destroy(step);
   return status;
 }
 

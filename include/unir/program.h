@@ -13,6 +13,7 @@
  *
  *   inputs     tensors with data (un_from_data, un_wrap_data, or realised) that the results were built from. Where they were
  *              used the program has a parameter; any other data it read then (weights) are constants, which the program keeps.
+ *              Tensors that begin alike, such as two un_zeros, are one; un_clone gives each data of its own.
  *   updates    a training step changes its weights: `state`, a tensor with data, is replaced by `value` after every run, for the
  *              runs to come. The program works on a copy: handles, the one of `state` too, never change under their readers.
  *   results    lie in memory of the program, and are good until its next run. un_program_read copies them out,

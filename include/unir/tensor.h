@@ -343,6 +343,10 @@ UN_API un_status un_realize(un_ctx *cx, size_t n, un_tensor *const *tensors);
  * un_numel(t) * un_dtype_size(...)). */
 UN_API un_status un_read(un_tensor *t, void *dst, size_t size);
 
+/* Realises x and copies it: a tensor with data that no other shares. Tensors of the same expression are the same stored data; the
+ * inputs and states of a program (unir/program.h) that begin alike must not be. Errors as of un_realize. */
+UN_API un_tensor *un_clone(un_tensor *x);
+
 /* The value of a tensor with one element, converted. Errors also: SHAPE (not one element). */
 UN_API un_status un_item(un_tensor *t, double *out);
 

@@ -112,6 +112,8 @@ void un__handle_set(un_tensor *t, const un_uop *node, bool pinned);
 /* The program and what it holds; inside a call, or when the context goes. */
 void un__program_free(un_program *p);
 
+/* The same of a tensor that has elements, which is realised if it must be; NULL on failure. */
+const un_uop *un__api_need_buffer(un__call *c, un_tensor *t);
 /* A BUFFER node of this type, which needs storage behind its serial. */
 const un_uop *un__api_new_buffer(un__call *c, un_dtype dtype, const un_dims *shape, int64_t *out_serial);
 /* The buffer whose bytes are the tensor's, when there is one: views that keep the order do not matter. */

@@ -63,10 +63,10 @@ static un_status add_buffer(capture *cap, const char *role, size_t i, un_tensor 
                     "%s: %s %zu: expected a tensor with data (un_from_data, or realised), got an expression", c->what, role, i);
   for (size_t k = 0; *out && k < cap->inputs.n; k++)
     if (cap->inputs.at[k] == *out)
-      return un__fail(&c->cx->err, UN_ERR_INVALID_ARG, "%s: %s %zu is the same tensor as input %zu", c->what, role, i, k);
+      return un__fail(&c->cx->err, UN_ERR_INVALID_ARG, "%s: %s %zu is the same tensor as input %zu: un_clone gives it data of its own", c->what, role, i, k);
   for (size_t k = 0; *out && k < cap->states.n; k++)
     if (cap->states.at[k] == *out)
-      return un__fail(&c->cx->err, UN_ERR_INVALID_ARG, "%s: %s %zu is the same tensor as state %zu", c->what, role, i, k);
+      return un__fail(&c->cx->err, UN_ERR_INVALID_ARG, "%s: %s %zu is the same tensor as state %zu: un_clone gives it data of its own", c->what, role, i, k);
   return UN_OK;
 }
 
@@ -220,18 +220,10 @@ static bool check_inputs(un__call *c, const un_program *p, size_t n, un_tensor *
   return true;
 }
 
-/* The buffer of a tensor that has elements, which is realised if it must be. */
-static const un_uop *need_buffer(un__call *c, un_tensor *t) {
-  if (!un__stored_buffer(t->node) && un__api_realize(c, &t, 1) != UN_OK) return NULL;
-  const un_uop *buffer = un__stored_buffer(t->node);
-  if (!buffer) un__fail(&c->cx->err, UN_ERR_INTERNAL, "%s: a realised tensor has no buffer", c->what);
-  return buffer;
-}
-
 /* All are stored before the first is bound: a call that fails changes nothing. */
 static un_status bind(un__call *c, un_program *p, size_t n, un_tensor *const *inputs) {
   for (size_t i = 0; i < n; i++)
-    if (inputs[i] && un_numel(inputs[i]) && !need_buffer(c, inputs[i])) return c->cx->err.status;
+    if (inputs[i] && un_numel(inputs[i]) && !un__api_need_buffer(c, inputs[i])) return c->cx->err.status;
   for (size_t i = 0; i < n; i++)
     if (inputs[i] && un_numel(inputs[i]))
       UN__TRY(un__replay_bind(p->replay, (uint32_t)i, un__stored_buffer(inputs[i]->node), &c->cx->err));
@@ -325,7 +317,7 @@ un_status un_program_set_state(un_program *p, size_t i, un_tensor *t) {
   if (!un__api_open_program(&c, "program_set_state", p)) return UN_ERR_INVALID_ARG;
   const un_uop *buffer;
   if (check_index(&c, "state", i, p->nstates) && un__api_check_one(&c, t, 0) &&
-      check_type(&c, "state", i, &p->type[p->ninputs + p->nresults + i], t) && un_numel(t) && (buffer = need_buffer(&c, t)))
+      check_type(&c, "state", i, &p->type[p->ninputs + p->nresults + i], t) && un_numel(t) && (buffer = un__api_need_buffer(&c, t)))
     un__replay_set_state(p->replay, (uint32_t)i, buffer, &c.cx->err);
   return un__api_close_status(&c);
 }

@@ -88,12 +88,31 @@ const un_uop *un__stored_buffer(const un_uop *n) {
   return un__is(n, UN__OP_BUFFER) ? n : NULL;
 }
 
+const un_uop *un__api_need_buffer(un__call *c, un_tensor *t) {
+  if (!un__stored_buffer(t->node) && un__api_realize(c, &t, 1) != UN_OK) return NULL;
+  const un_uop *buffer = un__stored_buffer(t->node);
+  if (!buffer) un__fail(&c->cx->err, UN_ERR_INTERNAL, "%s: a realised tensor has no buffer", c->what);
+  return buffer;
+}
+
 static un_status read_into(un__call *c, un_tensor *t, void *dst, size_t size) {
   if (size == 0) return UN_OK;
-  if (!un__stored_buffer(t->node)) UN__TRY(un__api_realize(c, &t, 1));
-  const un_uop *buffer = un__stored_buffer(t->node);
-  if (!buffer) return un__fail(&c->cx->err, UN_ERR_INTERNAL, "%s: a realised tensor has no buffer", c->what);
+  const un_uop *buffer = un__api_need_buffer(c, t);
+  if (!buffer) return c->cx->err.status;
   return un__engine_buffer_read(c->cx->engine, un__attr(buffer, 0), dst, size, &c->cx->err);
+}
+
+un_tensor *un_clone(un_tensor *x) {
+  un__call c;
+  if (!un__api_open(&c, "clone", &x, 1)) return NULL;
+  un_dims shape = un_shape_of(x);
+  const un_uop *node = x->node, *buffer;
+  int64_t serial;
+  if (un_numel(x)) {
+    node = (buffer = un__api_need_buffer(&c, x)) ? un__api_new_buffer(&c, un_dtype_of(x), &shape, &serial) : NULL;
+    if (node && un__engine_buffer_copy(c.cx->engine, un__attr(buffer, 0), serial, &c.cx->err) != UN_OK) node = NULL;
+  }
+  return un__api_close(&c, node);
 }
 
 un_status un_read(un_tensor *t, void *dst, size_t size) {

@@ -31,6 +31,8 @@ void un__engine_plan_with(un__engine *e, un__planner planner, void *data);
 /* Storage behind BUFFER serials. Copied in, or borrowed until the node dies. */
 un_status un__engine_buffer_from(un__engine *e, int device, int64_t serial, const void *data, size_t size, bool borrow,
                                  un__err *err);
+/* The same bytes in storage of its own. */
+un_status un__engine_buffer_copy(un__engine *e, int64_t from, int64_t serial, un__err *err);
 un_status un__engine_buffer_read(un__engine *e, int64_t serial, void *dst, size_t size, un__err *err);
 
 /* Realises tensors of the persistent graph (they are pinned by the caller for the call): out[i] is a BUFFER node with

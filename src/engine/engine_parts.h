@@ -66,6 +66,8 @@ struct un__engine {
 un_status un__storage_add(un__engine *e, int64_t serial, int device, un__mem *mem, size_t size, un__err *err);
 /* The memory of a serial, or NULL. Valid while the BUFFER node is pinned. */
 un__mem *un__storage_find(un__engine *e, int64_t serial, int *out_device, size_t *out_size);
+/* The first `size` bytes of `from`, on the same device, behind a new serial. */
+un_status un__storage_copy(un__engine *e, int device, const un__mem *from, size_t size, int64_t serial, un__err *err);
 void un__storage_drop(void *engine, int64_t serial);
 void un__storage_finish(un__engine *e);
 void un__count_bytes(un__engine *e, size_t plus, size_t minus);

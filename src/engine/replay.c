@@ -461,13 +461,6 @@ un_status un__replay_read(un__replay *r, un__replay_value what, uint32_t i, void
 
 un_status un__replay_store(un__replay *r, un__replay_value what, uint32_t i, int64_t serial, un__err *err) {
   size_t bytes;
-  un__device *d = r->device;
   const un__mem *m = value_of(r, what, i, &bytes);
-  un__mem *fresh;
-  UN__TRY(d->vt->alloc(d, bytes, &fresh, err));
-  un_status status = d->vt->copy(d, fresh, m, bytes, err);
-  if (status == UN_OK) status = un__storage_add(r->e, serial, r->plan->device, fresh, bytes, err);
-  if (status == UN_OK) un__count_bytes(r->e, bytes, 0);
-  else d->vt->free(d, fresh);
-  return status;
+  return un__storage_copy(r->e, r->plan->device, m, bytes, serial, err);
 }

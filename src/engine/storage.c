@@ -76,6 +76,25 @@ un_status un__engine_buffer_from(un__engine *e, int device, int64_t serial, cons
   return status;
 }
 
+un_status un__storage_copy(un__engine *e, int device, const un__mem *from, size_t size, int64_t serial, un__err *err) {
+  un__device *d = e->device[device];
+  un__mem *mem;
+  UN__TRY(d->vt->alloc(d, size, &mem, err));
+  un_status status = d->vt->copy(d, mem, from, size, err);
+  if (status == UN_OK) status = un__storage_add(e, serial, device, mem, size, err);
+  if (status == UN_OK) un__count_bytes(e, size, 0);
+  else d->vt->free(d, mem);
+  return status;
+}
+
+un_status un__engine_buffer_copy(un__engine *e, int64_t from, int64_t serial, un__err *err) {
+  int device;
+  size_t size;
+  un__mem *mem = un__storage_find(e, from, &device, &size);
+  if (!mem) return un__fail(err, UN_ERR_INTERNAL, "buffer %lld has no storage", (long long)from);
+  return un__storage_copy(e, device, mem, size, serial, err);
+}
+
 un_status un__engine_buffer_read(un__engine *e, int64_t serial, void *dst, size_t size, un__err *err) {
   int device;
   un__mem *mem = un__storage_find(e, serial, &device, NULL);

@@ -103,6 +103,32 @@ static un_status threads(trial *t) {
   return SEE(t, un_sub(un_muls(x, 0.5), un_square(x)));
 }
 
+/* A run that fails leaves the states as they were: once more gives what it would have given. */
+static un_status run_or_again(trial *t, un_program *p) {
+  un_status status = un_program_run(p, 0, NULL);
+  if (status != UN_ERR_NOMEM) return status;
+  status = un_program_run(p, 0, NULL);
+  if (status == UN_OK) un_clear_error(t->cx);
+  return status;
+}
+
+/* A step of gradient descent, and a state that takes the place of another. */
+static un_status train(trial *t) {
+  float out[6];
+  un_tensor *x = matrix(t, 3, 4), *w = matrix(t, 4, 2), *before = un_clone(w), *y = un_matmul(x, w);
+  un_tensor *next = un_sub(w, un_muls(un_matmul(un_transpose(x, 0, 1), y), 1e-3));
+  un_program *p = next && before ? un_program_capture(t->cx, 1, &x, 1, &y, 2, (un_update[]){{w, next}, {before, w}}) : NULL;
+  un_status status = verdict(t, p != NULL);
+  for (int i = 0; i < 3 && status == UN_OK; i++) status = run_or_again(t, p);
+  if (status == UN_OK) status = un_program_write(p, 0, numbers, sizeof numbers);
+  if (status == UN_OK) status = un_program_run(p, 1, &x);
+  if (status == UN_OK) status = un_program_read(p, 0, out, sizeof out);
+  if (status == UN_OK) see(t, out, sizeof out);
+  if (status == UN_OK) status = SEE(t, un_program_result(p, 0), un_program_state(p, 0), un_program_state(p, 1));
+  un_program_destroy(p);
+  return status;
+}
+
 /* ---- scopes ---- */
 
 static un_status scopes(trial *t) {
@@ -239,6 +265,7 @@ const scenario context_scenarios[] = {
   {"assigning", "interp", assigning},
   {"borrowing", "interp", borrowing},
   {"repeated", "interp", repeated},
+  {"training on interp", "interp", train},
   {"scopes", "interp", scopes},
   {"wrong arguments", "interp", wrong_arguments},
   {"wrong context", "interp", wrong_context},
@@ -247,6 +274,7 @@ const scenario context_scenarios[] = {
 #ifdef UN_HAVE_CPU
   {"network on cpu", "cpu", network},
   {"threads", "cpu", threads},
+  {"training on cpu", "cpu", train},
   {"texts on cpu", "cpu", texts},
   {"assembly", "cpu", assembly},
 #endif

@@ -181,6 +181,24 @@ Test(program, a_value_takes_the_shape_of_its_state) {
   TENSOR(un_program_state(p, 0), 3, 22, 22, 22);
 }
 
+/* Two zeros are one tensor; their clones are two. */
+Test(program, states_that_begin_alike) {
+  un_tensor *zeros[] = {un_zeros(cx, UN_F32, un_shape(1, 2)), un_zeros(cx, UN_F32, un_shape(1, 2))};
+  cr_assert_eq(un_realize(cx, 2, zeros), UN_OK);
+  const un_update same[] = {{zeros[0], un_adds(zeros[0], 1)}, {zeros[1], un_adds(zeros[1], 2)}};
+  cr_expect_null(un_program_capture(cx, 0, NULL, 0, NULL, 2, same));
+  cr_expect(strstr(un_error(cx), "state 1 is the same tensor as state 0: un_clone"), "%s", un_error(cx));
+  un_clear_error(cx);
+  un_tensor *a = un_clone(zeros[0]), *b = un_clone(un_reshape(zeros[1], un_shape(2, 1, 2)));
+  cr_expect_eq(un_rank(b), 2);
+  const un_update own[] = {{a, un_adds(a, 1)}, {b, un_adds(b, 2)}};
+  un_program *p = capture(0, NULL, 0, NULL, 2, own);
+  run(p), run(p);
+  TENSOR(un_program_state(p, 0), 2, 2, 2);
+  TENSOR(un_program_state(p, 1), 2, 4, 4);
+  cr_expect_eq(un_numel(un_clone(un_zeros(cx, UN_F32, un_shape(1, 0)))), 0);
+}
+
 /* ---- training: the step of examples/digits.c ---- */
 
 enum { ROWS = 60, PIXELS = 16, HIDDEN = 8, CLASSES = 5, PARAMS = 4 };
@@ -198,8 +216,7 @@ static un_tensor *noise(int rows, int columns, uint64_t seed) {
 
 static net new_net(void) {
   net n = {.p = {noise(PIXELS, HIDDEN, 1), noise(1, HIDDEN, 2), noise(HIDDEN, CLASSES, 3), noise(1, CLASSES, 4)}};
-  for (int i = 0; i < PARAMS; i++) n.v[i] = un_zeros(cx, UN_F32, un_shape_of(n.p[i]));
-  cr_assert_eq(un_realize(cx, PARAMS, n.v), UN_OK);
+  for (int i = 0; i < PARAMS; i++) n.v[i] = un_clone(un_zeros(cx, UN_F32, un_shape_of(n.p[i])));
   return n;
 }
 

@@ -116,7 +116,7 @@ static bool sort_edges(linearizer *z) {
 /* Constants and what the launch gives (a RANGE that is an item is one) go first; a loop counts as its first END. */
 static uint64_t priority(const linearizer *z, uint32_t item) {
   static const bool first[UN__OP_COUNT] = {
-    [UN__OP_CONST] = true, [UN__OP_PARAM] = true, [UN__OP_VAR] = true, [UN__OP_RANGE] = true,
+    [UN__OP_CONST] = true, [UN__OP_PARAM] = true, [UN__OP_VAR] = true, [UN__OP_RANGE] = true, [UN__OP_SPECIAL] = true,
   };
   uint64_t later = (uint64_t)1 << 32;
   if (item >= z->p.n) return later | z->p.loop[item - z->p.n].first_end;

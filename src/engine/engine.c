@@ -48,15 +48,11 @@ typedef un_status open_fn(const un__target *t, un__device **out, un__err *err);
 static un_status open_cpu(const un__target *t, un__device **out, un__err *err) { return un__cpu_open(t, 0, out, err); }
 #endif
 
-static un_status open_interp(const un__target *t, un__device **out, un__err *err) {
-  return t ? un__fail(err, UN_ERR_DEVICE, "device \"interp\" takes no target, got %s", t->name) : un__interp_open(out, err);
-}
-
 static const struct { const char *name; open_fn *open; } kinds[] = {
 #ifdef UN_HAVE_CPU
   {"cpu", open_cpu},
 #endif
-  {"interp", open_interp},
+  {"interp", un__interp_open},
   {"null", un__null_open},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };

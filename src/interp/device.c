@@ -6,6 +6,7 @@
 #include "device/host_mem.h"
 #include "interp.h"
 #include "program.h"
+#include "races.h"
 #include "uop/text.h"
 
 typedef struct interp {
@@ -88,12 +89,17 @@ static un_status launch(un__device *d, un__code *code, un__mem *const *args, con
   UN__TRY(un__launch_eval(&code->tasks, vars, code->nvars, &tasks, err));
   void **data = un__alloc(code->nargs * sizeof *data);
   int64_t *sizes = un__alloc(code->nargs * sizeof *sizes);
-  un_status st = data && sizes ? UN_OK : un__fail(err, UN_ERR_NOMEM, "interp: no memory to launch a kernel");
-  if (st == UN_OK) bind(code, args, data, sizes);
+  bool alone = code->program->threads == 1;
+  un__iraces *races = alone ? NULL : un__iraces_create(code->program);
+  bool ok = data && sizes && (alone || races);
+  if (ok) bind(code, args, data, sizes);
+  if (ok && races) ok = un__iraces_watch(races, code->program, sizes, code->nargs);
+  un_status st = ok ? UN_OK : un__fail(err, UN_ERR_NOMEM, "interp: no memory to launch a kernel");
   pthread_mutex_lock(&self->lock);
   for (int64_t task = 0; st == UN_OK && task < tasks; task++)
-    st = un__iprog_run(code->program, data, sizes, code->nargs, vars, code->nvars, task, NULL, err);
+    st = un__iprog_run(code->program, data, sizes, code->nargs, vars, code->nvars, task, races, err);
   pthread_mutex_unlock(&self->lock);
+  un__iraces_destroy(races);
   un__free(data);
   un__free(sizes);
   return st;
@@ -122,7 +128,7 @@ static const un__device_vtable vtable = {
     UN__HOST_MEMORY,
 };
 
-un_status un__interp_open(un__device **out, un__err *err) {
+un_status un__interp_open(const un__target *t, un__device **out, un__err *err) {
   *out = NULL;
   interp *d = un__calloc(1, sizeof *d);
   if (d) d->host.heap = un__host_heap_create();
@@ -131,7 +137,7 @@ un_status un__interp_open(un__device **out, un__err *err) {
     return un__fail(err, UN_ERR_NOMEM, "interp: no memory for a device");
   }
   d->host.base.vt = &vtable;
-  d->host.base.target = un__target_interp();
+  d->host.base.target = t ? t : un__target_interp();
   snprintf(d->host.base.name, sizeof d->host.base.name, "interp");
   pthread_mutex_init(&d->lock, NULL);
   *out = &d->host.base;

@@ -32,7 +32,8 @@ un_status un__interp_kernel(const un_uop *kernel, void *const *args, const int64
 un_status un__interp_grid(const un_uop *kernel, void *const *args, const int64_t *sizes, uint32_t nargs,
                           const int64_t *vars, int64_t blocks, un__err *err);
 
-/* The device "interp": artifacts are .un text of linear kernels. */
-un_status un__interp_open(un__device **out, un__err *err);
+/* The device "interp": artifacts are .un text of linear kernels, made for target t (NULL: un__target_interp), whose blocks and
+ * threads it acts out one after the other; races between threads are errors. */
+un_status un__interp_open(const un__target *t, un__device **out, un__err *err);
 
 #endif

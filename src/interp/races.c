@@ -57,6 +57,15 @@ bool un__iraces_fresh(un__iraces *r, uint32_t mem, int64_t n) {
   return m->at != NULL;
 }
 
+bool un__iraces_watch(un__iraces *r, const un__iprog *p, const int64_t *sizes, uint32_t nargs) {
+  for (uint32_t i = 0; i < p->mem.n; i++) {
+    const un__imem *m = &p->mem.at[i];
+    if (m->space != UN__SPACE_GLOBAL || m->arg >= nargs) continue;
+    if (!un__iraces_fresh(r, i, m->declared >= 0 ? m->declared : sizes[m->arg])) return false;
+  }
+  return true;
+}
+
 /* Whether nothing orders what t does now and that touch of another one. */
 static bool races(const un__iraces *r, const touch *x, uint32_t t) {
   if (x->who == NOBODY) return false;

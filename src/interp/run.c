@@ -368,23 +368,13 @@ un_status un__interp_kernel(const un_uop *kernel, void *const *args, const int64
   return st;
 }
 
-/* The scalars of every argument that the program names. */
-static bool watch_args(un__iraces *r, const un__iprog *p, const int64_t *sizes, uint32_t nargs) {
-  for (uint32_t i = 0; i < p->mem.n; i++) {
-    const un__imem *mem = &p->mem.at[i];
-    if (mem->space != UN__SPACE_GLOBAL || mem->arg >= nargs) continue;
-    if (!un__iraces_fresh(r, i, mem->declared >= 0 ? mem->declared : sizes[mem->arg])) return false;
-  }
-  return true;
-}
-
 un_status un__interp_grid(const un_uop *kernel, void *const *args, const int64_t *sizes, uint32_t nargs,
                           const int64_t *vars, int64_t blocks, un__err *err) {
   un__iprog *p;
   UN__TRY(un__iprog_create(kernel, &p, err));
   un__iraces *races = un__iraces_create(p);
   un_status st = UN_OK;
-  if (!races || !watch_args(races, p, sizes, nargs)) st = un__fail(err, UN_ERR_NOMEM, "interp: no memory to look for races");
+  if (!races || !un__iraces_watch(races, p, sizes, nargs)) st = un__fail(err, UN_ERR_NOMEM, "interp: no memory to look for races");
   for (int64_t block = 0; st == UN_OK && block < blocks; block++)
     st = un__iprog_run(p, args, sizes, nargs, vars, vars ? (uint32_t)p->var_slot.n : 0, block, races, err);
   un__iraces_destroy(races);

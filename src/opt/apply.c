@@ -75,7 +75,7 @@ static void split_inner(un__graph *g, un__split *s, const un__opt_step *step, in
   s->part = un__range(g, size, step->axis, id);
   s->value = s->rest ? idx_add(g, start, s->part) : s->part;
   if (loop || divides(n, step->factor)) return;
-  if (un__known_size(n) >= step->factor && (reduce ? !un__opt_masks(kernel, t) : !un__opt_updates(kernel)))
+  if (un__known_size(n) >= step->factor && !t->gpu.arch && (reduce ? !un__opt_masks(kernel, t) : !un__opt_updates(kernel)))
     return overlap(g, s, start, step->factor, reduce);
   s->inside = un__binary(g, UN__OP_LT, s->value, n);
   s->clamp = step->axis == UN__AXIS_UNROLL && !reduce;
@@ -94,7 +94,8 @@ static const un_uop *take_step(un__graph *g, const un_uop *kernel, const un__opt
                                const un__target *t) {
 
   const un__opt_axis *a = &k->axis[un__opt_axis_by_id(k, step->range_id)];
-  un__split s = {.range = a->range, .place = step->axis == UN__AXIS_THREAD ? UN__SPLIT_FIRST : UN__SPLIT_BESIDE};
+  bool first = step->axis == UN__AXIS_THREAD || step->axis == UN__AXIS_GLOBAL;
+  un__split s = {.range = a->range, .place = first ? UN__SPLIT_FIRST : UN__SPLIT_BESIDE};
   if (step->axis == UN__AXIS_LOOP) s.place = UN__SPLIT_LAST_LOOP;
   if (step->factor == 0)
     s.value = s.part = un__range(g, a->range->src[0], step->axis, a->id);
@@ -157,7 +158,7 @@ const un_uop *un__opt_apply(un__graph *ws, const un_uop *kernel, const un__opt_p
     if (un__opt_kernel_of(&k, kernel, t, un__graph_err(ws)) != UN_OK) return NULL;
     const char *why = un__opt_illegal(&k, &plan->step[i], t, licences);
     if (why) un__opt_refuse(&plan->step[i], why, un__graph_err(ws));
-    bool stage = plan->step[i].axis == UN__AXIS_LOCAL;
+    bool stage = plan->step[i].kind == UN__OPT_STAGE;
     if (why)
       kernel = NULL;
     else

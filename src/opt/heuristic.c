@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "choose.h"
+#include "gpu.h"
 
 typedef struct strategy {
   const char *name;
@@ -42,6 +43,12 @@ static un__opt_move move_of(const un__opt_kernel *k, const un__affine *affine, c
   return a->linear && a->axis == 0 && a->step == 1 ? UN__OPT_UNIT : UN__OPT_SCATTER;
 }
 
+static bool is_aligned(const un__opt_kernel *k, const un__affine *affine, const un__opt_value *v, uint32_t axis, int64_t lanes) {
+  const un_uop *address = v->node->src[0];
+  bool gated = address->nsrc > 2 && k->mask[un__topo_find(&k->nodes, address->src[2])] & UINT64_C(1) << axis;
+  return !gated && affine[un__topo_find(&k->nodes, address->src[1])].mult % lanes == 0;
+}
+
 static bool find_moves(un__opt_choice *c) {
   const un__opt_kernel *k = c->k;
   un__affine *affine = un__calloc(k->nodes.n, sizeof *affine);
@@ -53,8 +60,12 @@ static bool find_moves(un__opt_choice *c) {
   for (uint32_t i = 0; i < k->naxes; i++) {
     un__affine_axis axis = {k->axis[i].range, un__opt_lanes(c, i)};
     un__affine_scan(&k->nodes, &axis, 1, affine);
-    for (uint32_t j = 0; j < k->nvalues; j++)
-      c->move[i * k->nvalues + j] = (uint8_t)move_of(k, affine, &k->value[j], i);
+    for (uint32_t j = 0; j < k->nvalues; j++) {
+      un__opt_move move = move_of(k, affine, &k->value[j], i);
+      bool access = k->value[j].kind == UN__OPT_LOAD || k->value[j].kind == UN__OPT_STORE;
+      bool aligned = c->t->gpu.arch && access && move == UN__OPT_UNIT && is_aligned(k, affine, &k->value[j], i, axis.extent);
+      c->move[i * k->nvalues + j] = (uint8_t)(move | (aligned ? UN__OPT_ALIGNED : 0));
+    }
   }
   un__free(affine);
   return true;
@@ -62,24 +73,21 @@ static bool find_moves(un__opt_choice *c) {
 
 /* ---- from decisions to steps ---- */
 
-typedef struct writer {
-  un__opt_choice *c;
-  un__opt_plan *plan;
-  int64_t next_id;
-} writer;
-
-/* Adds a step; the id of the range it makes, or -1 when the plan is full. */
-static int64_t add_step(writer *w, int64_t id, un__axis axis, int64_t factor, bool inner) {
+int64_t un__opt_add_step(un__opt_writer *w, int64_t id, un__axis axis, int64_t factor, bool inner) {
   if (w->plan->n == UN__OPT_MAX_STEPS) {
     un__opt_say(w->c, "full: range %lld keeps its loop", (long long)id);
     return -1;
   }
-  w->plan->step[w->plan->n++] = (un__opt_step){id, axis, factor, inner};
+  w->plan->step[w->plan->n++] = (un__opt_step){id, axis, factor, inner, UN__OPT_SPLIT};
   return factor ? w->next_id++ : id;
 }
 
+static void add_stage(un__opt_writer *w, int64_t id) {
+  if (w->plan->n < UN__OPT_MAX_STEPS) w->plan->step[w->plan->n++] = (un__opt_step){.range_id = id, .kind = UN__OPT_STAGE};
+}
+
 /* Lanes and copies of one axis. The lane is the newest range of its nest: that is how it is told from a tile. */
-static void write_part(writer *w, uint32_t axis) {
+static void write_part(un__opt_writer *w, uint32_t axis) {
   const un__opt_pick *p = &w->c->pick[axis];
   const un__opt_axis *a = &w->c->k->axis[axis];
   int64_t lanes = p->lanes ? p->lanes : 1, copies = p->copies ? p->copies : 1;
@@ -87,21 +95,21 @@ static void write_part(writer *w, uint32_t axis) {
   /* A tile of outputs is UNROLL: UPCAST would make a lane of it, and padding of an UNROLL range needs no gated loads.
    */
   un__axis type = a->reduce || lanes < 2 ? UN__AXIS_UNROLL : UN__AXIS_UPCAST;
-  int64_t part = add_step(w, a->id, type, lanes * copies, true);
-  if (part >= 0 && lanes > 1 && copies > 1) add_step(w, part, type, lanes, true);
+  int64_t part = un__opt_add_step(w, a->id, type, lanes * copies, true);
+  if (part >= 0 && lanes > 1 && copies > 1) un__opt_add_step(w, part, type, lanes, true);
 }
 
 static void write_plan(un__opt_choice *c, un__opt_plan *plan) {
-  writer w = {c, plan, c->k->next_id};
+  un__opt_writer w = {c, plan, c->k->next_id};
   for (int lanes = 0; lanes < 2; lanes++)
     for (uint32_t i = 0; i < c->k->naxes; i++)
       if ((c->pick[i].lanes > 1) == (lanes == 1)) write_part(&w, i);
   for (uint32_t i = 0; i < c->k->naxes; i++)
-    if (c->pick[i].tile > 1) add_step(&w, c->k->axis[i].id, UN__AXIS_LOOP, c->pick[i].tile, true);
+    if (c->pick[i].tile > 1) un__opt_add_step(&w, c->k->axis[i].id, UN__AXIS_LOOP, c->pick[i].tile, true);
   for (uint32_t i = 0; i < c->k->naxes; i++)
-    if (c->pick[i].chunks > 1) add_step(&w, c->k->axis[i].id, UN__AXIS_THREAD, c->pick[i].chunks, false);
+    if (c->pick[i].chunks > 1) un__opt_add_step(&w, c->k->axis[i].id, UN__AXIS_THREAD, c->pick[i].chunks, false);
   for (uint32_t i = 0; i < c->k->naxes; i++)
-    if (c->pick[i].stage) add_step(&w, c->k->axis[i].id, UN__AXIS_LOCAL, 0, true);
+    if (c->pick[i].stage) add_stage(&w, c->k->axis[i].id);
 }
 
 /* A kernel that came out of here, or of a file: it is taken as it is. */
@@ -109,6 +117,33 @@ static bool is_planned(const un__opt_kernel *k) {
   for (uint32_t i = 0; i < k->naxes; i++)
     if (k->axis[i].type != UN__AXIS_LOOP && k->axis[i].type != UN__AXIS_REDUCE) return true;
   return false;
+}
+
+static void choose_cpu(un__opt_choice *c, un__opt_plan *out) {
+  for (size_t i = 0; i < sizeof strategies / sizeof *strategies; i++) {
+    c->strategy = strategies[i].name;
+    strategies[i].pick(c);
+  }
+  c->strategy = "plan";
+  write_plan(c, out);
+}
+
+static void choose_gpu(un__opt_choice *c, un__opt_plan *out) {
+  un__opt_gpu_pick(c);
+  c->strategy = "plan";
+  un__opt_gpu_write(c, out);
+}
+
+/* Of the widest element in memory: threads have no vectors but for accesses. */
+static uint32_t access_width(const un__opt_kernel *k) {
+  uint32_t most = 1;
+  for (uint32_t i = 0; i < k->nvalues; i++) {
+    const un__opt_value *v = &k->value[i];
+    if (v->kind != UN__OPT_LOAD && v->kind != UN__OPT_STORE) continue;
+    uint32_t bytes = un__dt_info(v->kind == UN__OPT_STORE ? v->node->src[1]->dtype : v->node->dtype)->size;
+    if (bytes > most) most = bytes;
+  }
+  return most;
 }
 
 un_status un__opt_heuristic(const un_uop *kernel, const un__target *t, uint32_t licences, un__opt_plan *out,
@@ -126,16 +161,11 @@ un_status un__opt_heuristic(const un_uop *kernel, const un__target *t, uint32_t 
     return UN_OK;
   }
   un__opt_choice c = {.k = &k, .t = t, .licences = licences, .why = why, .max_lanes = 1};
-  while (c.max_lanes * 2 * k.width <= t->vector_bytes && c.max_lanes < 64) c.max_lanes *= 2;
+  uint32_t width = t->gpu.arch ? access_width(&k) : k.width;
+  while (c.max_lanes * 2 * width <= t->vector_bytes && c.max_lanes < 64) c.max_lanes *= 2;
   st = find_moves(&c) ? UN_OK : UN_ERR_NOMEM;
-  if (st == UN_OK && k.naxes) {
-    for (size_t i = 0; i < sizeof strategies / sizeof *strategies; i++) {
-      c.strategy = strategies[i].name;
-      strategies[i].pick(&c);
-    }
-    c.strategy = "plan";
-    write_plan(&c, out);
-  }
+  if (st == UN_OK && k.naxes && t->gpu.arch) choose_gpu(&c, out);
+  else if (st == UN_OK && k.naxes) choose_cpu(&c, out);
   un__free(c.move);
   un__opt_kernel_finish(&k);
   return st;

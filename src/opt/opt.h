@@ -5,12 +5,14 @@
 #include "rewrite/rewrite.h"
 #include "target/target.h"
 
-/* One choice: split range `range_id` so that the new range of `factor` values has AxisType `axis`; inner: it is the
- * inner part (r = outer * factor + new), else the outer part. Ceiling splits gate. factor 0: the whole range changes
- * its AxisType; LOCAL with factor 0 keeps the range and stages an operand in scratch for each of its values. */
-typedef struct un__opt_step { int64_t range_id; un__axis axis; int64_t factor; bool inner; } un__opt_step;
+typedef enum un__opt_step_kind { UN__OPT_SPLIT, UN__OPT_STAGE } un__opt_step_kind;
 
-enum { UN__OPT_MAX_STEPS = 16 };
+/* One choice. SPLIT: split range `range_id` so that the new range of `factor` values has AxisType `axis`; inner: it is the
+ * inner part (r = outer * factor + new), else the outer part. Ceiling splits gate. factor 0: the whole range changes
+ * its AxisType. STAGE: an operand is staged in scratch for each value of the range; axis and factor say nothing. */
+typedef struct un__opt_step { int64_t range_id; un__axis axis; int64_t factor; bool inner; un__opt_step_kind kind; } un__opt_step;
+
+enum { UN__OPT_MAX_STEPS = 32 };
 typedef struct un__opt_plan { uint32_t n; un__opt_step step[UN__OPT_MAX_STEPS]; } un__opt_plan;
 
 /* Chooses by heuristics. why (may be NULL) receives one line of text per choice with the numbers that made it. */

@@ -1,5 +1,5 @@
 /* pack.h - staging an operand: what a reduction reads again and again is copied into scratch once, in the order it is
- * read. The step {range, LOCAL, 0} says: for each value of this range, before the loops inside it. */
+ * read. The step STAGE of a range says: for each value of this range, before the loops inside it. */
 #ifndef UN_OPT_PACK_H
 #define UN_OPT_PACK_H
 

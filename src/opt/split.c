@@ -50,11 +50,13 @@ un__span un__fn_split_loops(un__rw *rw, un__span ranges) {
     return (un__span){0};
   }
   uint32_t n = 0, after = ranges.n;
-  if (s->place == UN__SPLIT_FIRST) list[n++] = s->part;
+  uint32_t blocks = 0;
+  while (blocks < ranges.n && un__range_axis(ranges.at[blocks]) == UN__AXIS_GLOBAL) blocks++;
   for (uint32_t i = 0; i < ranges.n; i++)
     if (s->place == UN__SPLIT_BESIDE ? ranges.at[i] == s->range : un__range_axis(ranges.at[i]) == UN__AXIS_LOOP)
       after = i;
   for (uint32_t i = 0; i < ranges.n; i++) {
+    if (s->place == UN__SPLIT_FIRST && i == blocks) list[n++] = s->part;
     if (ranges.at[i] != s->range)
       list[n++] = ranges.at[i];
     else if (s->rest)

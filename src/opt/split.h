@@ -4,8 +4,9 @@
  *   overlap   UPCAST and UNROLL where n is known and at least k: the last part starts at n - k, so that every access is
  *             inside. Outputs are computed twice there, to the same value; in a reduction what the part before had counts as
  *             the identity
- *   gates     the same of shorter ranges, of reductions where the target has masked accesses, and THREAD of symbolic
- *             ranges: r runs past n; accesses get the gate value < n, reductions its WHERE
+ *   gates     the same of shorter ranges, of reductions where the target has masked accesses, and THREAD and GLOBAL of
+ *             symbolic ranges; on GPUs all of these, and LOCAL, WARP and GROUP_REDUCE: r runs past n; accesses get the gate
+ *             value < n, reductions its WHERE
  *   clamp     UNROLL of shorter outputs (copies that are never lanes): reads see min(value, n - 1), stores get the gate
  *   bounds    loops: the inner part's size is what is left, min(k, n - outer * k)
  */
@@ -19,7 +20,7 @@ typedef enum un__split_place { UN__SPLIT_BESIDE, UN__SPLIT_FIRST, UN__SPLIT_LAST
 typedef struct un__split {
   const un_uop *range;       /* the old one */
   const un_uop *rest, *part; /* what takes its place in END and REDUCE; rest may be NULL: only one value */
-  un__split_place place;     /* where part goes in the list of loops; BESIDE: right after rest */
+  un__split_place place;     /* where part goes in the list of loops; BESIDE: right after rest; FIRST: behind GLOBAL ranges */
   const un_uop *value;       /* what r is now */
   const un_uop *inside;      /* whether the value counts; NULL: always */
   bool clamp, safe;          /* safe: a value that does not count is that of another element, and may be accessed */

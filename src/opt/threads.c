@@ -27,8 +27,7 @@ static int64_t tasks_of(int64_t iterations, int64_t want) {
   return un__opt_ceil(iterations, un__opt_ceil(iterations, want));
 }
 
-/* The nest that every result is stored in; -1 when there are several. */
-static int32_t only_nest(const un__opt_choice *c) {
+int32_t un__opt_only_nest(const un__opt_choice *c) {
   int32_t found = -1;
   for (uint32_t i = 0; i < c->k->nscopes; i++) {
     if (c->k->scope[i].reduce || c->k->scope[i].outer) continue;
@@ -68,7 +67,7 @@ void un__opt_pick_threads(un__opt_choice *c) {
     un__opt_say(c, "one: work %llu is less than %u", (unsigned long long)all, c->t->min_parallel_work);
     return;
   }
-  int32_t nest = only_nest(c);
+  int32_t nest = un__opt_only_nest(c);
   if (nest < 0) {
     un__opt_say(c, "one, sequential: no loop encloses every result (work %llu)", (unsigned long long)all);
     return;

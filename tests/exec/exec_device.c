@@ -100,7 +100,7 @@ const exec_backend exec_kernel_opt = {"kernel_opt", true, open_nothing, run_kern
 
 static void close_device(void *self) { ((un__device *)self)->vt->destroy(self); }
 
-static un_status open_interp(void **out, un__err *err) { return un__interp_open((un__device **)out, err); }
+static un_status open_interp(void **out, un__err *err) { return un__interp_open(NULL, (un__device **)out, err); }
 
 static un_status run_interp(void *self, const exec_case *c, void *out, un__err *err) {
   return run_on(self, un__target_interp(), UN__FORMAT_UN_LINEAR, false, c, out, err);

@@ -6,10 +6,12 @@
  * when their size is a power of two, else tiles; four accumulators fit un__accumulation  the term's own REDUCE is
  * ready, its accumulators have numbers from 0 un__rf_push       fresh ranges are counted from 7 un__rf_memory     leaf 0 is
  * computed in place as the index tuple's first index, as i32; no other is
+ *   un__threading     one block of 8 threads; each range of threads is a digit of stride 1
  */
 #include <stdlib.h>
 
 #include "codegen/expand.h"
+#include "codegen/threads.h"
 #include "opt/split.h"
 #include "rangeify/memory.h"
 #include "rewrite/match_test.h"
@@ -24,6 +26,7 @@ static struct {
   un__rf_memory memory;
   un__rf_nest nest;
   un__rf_use use;
+  un__threading threading;
 } now;
 
 static void forget(void) {
@@ -110,6 +113,25 @@ static void *memory_of(un__rw *rw, const un_uop *left) {
   return &now.memory;
 }
 
+static void *threading_of(un__rw *rw, const un_uop *left) {
+  un__threading *t = &now.threading;
+  un__topo order = {0};
+  if (!un__topo_of(&order, left)) return NULL;
+  for (size_t i = 0; i < order.n; i++) {
+    const un_uop *r = order.at[i];
+    if (r->op != UN__OP_RANGE || !un__axis_is_thread(un__range_axis(r))) continue;
+    t->digits.digit[t->digits.n++] = (un__digit){.range = r, .axis = un__range_axis(r), .size = un__known_size(r->src[0]), .stride = 1};
+  }
+  un__topo_finish(&order);
+  const un_uop *n = un__idx(rw->g, 8);
+  t->digits.blocks = 1;
+  t->digits.threads = 8;
+  t->warp = 32;
+  t->thread = un__uop(rw->g, UN__OP_SPECIAL, 0, &n, 1, (const int64_t[]){UN__AXIS_LOCAL, 0}, 2);
+  t->block = un__idx(rw->g, 0);
+  return t;
+}
+
 bool un__mt_context(un__rw *rw, const char *ctx, const un_uop *left) {
   forget();
   rw->ctx = NULL;
@@ -118,6 +140,7 @@ bool un__mt_context(un__rw *rw, const char *ctx, const un_uop *left) {
   if (!strcmp(ctx, "un__expansion")) rw->ctx = expansion_of(left);
   if (!strcmp(ctx, "un__accumulation")) rw->ctx = accumulation_of(rw, left);
   if (!strcmp(ctx, "un__rf_memory")) rw->ctx = memory_of(rw, left);
+  if (!strcmp(ctx, "un__threading")) rw->ctx = threading_of(rw, left);
   if (!strcmp(ctx, "un__rf_push")) now.push.next_range = 7, rw->ctx = &now.push;
   return rw->ctx != NULL;
 }

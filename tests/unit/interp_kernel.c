@@ -207,7 +207,7 @@ Test(interp_kernel, linear_list_with_lanes_and_tasks) {
 
 Test(interp_kernel, device_runs_text) {
   un__device *d;
-  cr_assert_eq(un__interp_open(&d, &err), UN_OK);
+  cr_assert_eq(un__interp_open(NULL, &d, &err), UN_OK);
   un__artifact art = {.format = UN__FORMAT_UN_LINEAR,
                       .bytes = row_sum,
                       .size = strlen(row_sum),

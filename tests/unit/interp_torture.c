@@ -113,7 +113,7 @@ static un_status run_device(void *data, un__err *err) {
                       .entry = "l",
                       .nargs = 1,
                       .tasks = {.n = 1, .code = {{UN__LAUNCH_CONST, 1}}}};
-  UN__TRY(un__interp_open(&d, err));
+  UN__TRY(un__interp_open(NULL, &d, err));
   un_status st = d->vt->compile(d, &art, &code, err);
   if (st == UN_OK) st = d->vt->wrap(d, out, sizeof out, &mem, err);
   if (st == UN_OK) st = d->vt->launch(d, code, &mem, NULL, err);

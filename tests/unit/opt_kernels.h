@@ -27,6 +27,16 @@ static const un__target wide = {
     .min_parallel_work = 32768,
 };
 
+/* A GPU, and one whose warps and blocks are so small that little kernels fill several. */
+#define GPU(NAME, WARP, GROUP)                                                                                               \
+  {.name = NAME, .vector_bytes = 16, .vector_registers = 255, .l1_bytes = 128 << 10, .l2_bytes = 60 << 20, .cache_line = 128,   \
+   .has_local = true, .fma = true, .f16_convert = true, .threads = 1,                                                        \
+   .gpu = {.arch = "sm_90a", .units = 132, .warp = WARP, .max_group = GROUP, .unit_threads = 2048, .unit_registers = 65536,  \
+           .shared_bytes = 227 << 10, .unit_shared_bytes = 228 << 10, .l2_bytes = 60 << 20, .bytes_per_second = 4.8e12,      \
+           .f32_flops = 67e12}}
+static const un__target big_gpu = GPU("gpu-test", 32, 1024);
+static const un__target little_gpu = GPU("gpu-little", 4, 64);
+
 enum { MAX_ARGS = 4, MAX_BYTES = 8 };
 
 /* A kernel and the sizes of its arguments; results come first. */
@@ -403,11 +413,10 @@ static inline uint64_t rng_next(rng *r) {
 }
 static inline int64_t rng_upto(rng *r, int64_t n) { return (int64_t)(rng_next(r) % (uint64_t)n); }
 
-/* A random step on a random range of a kernel; most are not legal. */
-static inline un__opt_step k_random_step(const un_uop *kernel, rng *r) {
-  static const int64_t factors[] = {0, 2, 3, 4, 5, 8, 16};
-  static const un__axis axes[] = {UN__AXIS_LOOP,   UN__AXIS_THREAD, UN__AXIS_UPCAST, UN__AXIS_UPCAST,
-                                  UN__AXIS_UNROLL, UN__AXIS_UNROLL, UN__AXIS_REDUCE, UN__AXIS_LOCAL};
+#define STAGED UN__AXIS_COUNT
+
+/* A random range of a kernel. */
+static inline int64_t k_random_range(const un_uop *kernel, rng *r) {
   size_t n, ranges = 0;
   const un_uop **order = un__toposort(kernel, &n);
   for (size_t i = 0; i < n; i++) ranges += un__is(order[i], UN__OP_RANGE);
@@ -415,8 +424,30 @@ static inline un__opt_step k_random_step(const un_uop *kernel, rng *r) {
   for (size_t i = 0; i < n; i++)
     if (un__is(order[i], UN__OP_RANGE) && pick-- == 0) id = un__range_id(order[i]);
   un__free(order);
+  return id;
+}
+
+/* A random step on it; most are not legal. */
+static inline un__opt_step k_random_step(const un_uop *kernel, rng *r) {
+  static const int64_t factors[] = {0, 2, 3, 4, 5, 8, 16};
+  static const un__axis axes[] = {UN__AXIS_LOOP,   UN__AXIS_THREAD, UN__AXIS_UPCAST, UN__AXIS_UPCAST,
+                                  UN__AXIS_UNROLL, UN__AXIS_UNROLL, UN__AXIS_REDUCE, STAGED};
+  int64_t id = k_random_range(kernel, r);
   un__axis axis = axes[rng_upto(r, 8)];
-  return (un__opt_step){id, axis, axis == UN__AXIS_LOCAL ? 0 : factors[rng_upto(r, 7)], axis != UN__AXIS_THREAD};
+  if (axis == STAGED) return (un__opt_step){.range_id = id, .kind = UN__OPT_STAGE};
+  return (un__opt_step){id, axis, factors[rng_upto(r, 7)], axis != UN__AXIS_THREAD, UN__OPT_SPLIT};
+}
+
+/* The same on a GPU. */
+static inline un__opt_step k_random_gpu_step(const un_uop *kernel, rng *r) {
+  static const int64_t factors[] = {0, 2, 3, 4, 5, 8, 16};
+  static const un__axis axes[] = {UN__AXIS_GLOBAL, UN__AXIS_GLOBAL, UN__AXIS_LOCAL,        UN__AXIS_LOCAL,        UN__AXIS_WARP,
+                                  UN__AXIS_UPCAST, UN__AXIS_UNROLL, UN__AXIS_GROUP_REDUCE, UN__AXIS_GROUP_REDUCE, UN__AXIS_LOOP,
+                                  UN__AXIS_REDUCE, STAGED};
+  int64_t id = k_random_range(kernel, r);
+  un__axis axis = axes[rng_upto(r, 12)];
+  if (axis == STAGED) return (un__opt_step){.range_id = id, .kind = UN__OPT_STAGE};
+  return (un__opt_step){id, axis, factors[rng_upto(r, 7)], axis != UN__AXIS_GLOBAL, UN__OPT_SPLIT};
 }
 
 typedef struct data {

@@ -27,7 +27,7 @@ Test(opt, steps_are_refused_with_the_reason) {
   kern sum = k_total(g, UN_F32, 64), imm = k_matmul(g, UN_I32, 64, 64, 64, false, false),
        sym = k_symbolic(g, UN_F32, 64, 3);
   REFUSED(mm, 0, "no such range", 9, UN__AXIS_UPCAST, 8, true);
-  REFUSED(mm, 0, "cannot become", 0, UN__AXIS_GLOBAL, 8, true);
+  REFUSED(mm, 0, "has no blocks", 0, UN__AXIS_GLOBAL, 8, true);
   REFUSED(mm, 0, "cannot become", 0, UN__AXIS_REDUCE, 8, true);
   REFUSED(mm, 0, "cannot become", 2, UN__AXIS_UPCAST, 8, true);
   REFUSED(mm, 0, "at least 2", 0, UN__AXIS_UPCAST, 1, true);

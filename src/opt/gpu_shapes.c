@@ -1,0 +1,262 @@
+/* gpu_shapes.c - what kernels look like, and how each is laid out on a GPU. Numbers are those that measured best. */
+#include "gpu.h"
+
+#define BIT(a) (UINT64_C(1) << (a))
+
+enum {
+  BLOCK = 256,
+  IN_FLIGHT = 4,         /* accesses of a thread under way at once */
+  GROUP = 512,           /* threads that reduce one row together, at most, and where it is read twice */
+  GROUP_TWICE = 1024,
+  ROW_REGISTERS = 64,    /* elements of a row that one thread keeps */
+  COLUMN_GROUP = 32,     /* threads that share a column, at most */
+  COLUMN_STEPS = 8,      /* rows under way at once */
+  MIN_SIDE = 16,         /* of a product: below, it is read as rows or columns */
+  MIN_COLUMN_WARP = 8,   /* threads side by side along a row: a cache line of vectors */
+};
+
+static int64_t units(const un__opt_gpu *x) { return x->c->t->gpu.units; }
+
+/* Threads of a block, where nothing asks for others. */
+static int64_t block(const un__opt_gpu *x) { return BLOCK < x->c->t->gpu.max_group ? BLOCK : x->c->t->gpu.max_group; }
+
+static uint64_t trips(const un__opt_gpu *x, uint64_t axes) { return un__opt_trips(x->c->k, axes); }
+
+static bool may_reorder(const un__opt_gpu *x, const un__opt_scope *s) {
+  return !s->float_order || x->c->licences & UN__LIC_REDUCE_ORDER;
+}
+
+/* ---- products: every operand is read by many ---- */
+
+typedef struct product {
+  int32_t scope, row, column; /* the reduction; the axis of the one operand, that of the other: along memory where one is */
+} product;
+
+static bool reads_along(const un__opt_gpu *x, const un__opt_value *v, int32_t scope, uint32_t axis, uint32_t not) {
+  return v->kind == UN__OPT_LOAD && v->scope == scope && v->moves & BIT(axis) && !(v->moves & BIT(not)) &&
+         v->moves & x->c->k->scope[scope].axes;
+}
+
+static bool has_operand(const un__opt_gpu *x, int32_t scope, uint32_t axis, uint32_t not) {
+  for (uint32_t i = 0; i < x->c->k->nvalues; i++)
+    if (reads_along(x, &x->c->k->value[i], scope, axis, not)) return true;
+  return false;
+}
+
+/* The innermost pair of axes with an operand each. */
+static bool find_product(const un__opt_gpu *x, product *out) {
+  const un__opt_kernel *k = x->c->k;
+  out->scope = -1;
+  for (uint32_t i = 0; i < k->nscopes; i++) {
+    if (!k->scope[i].reduce) continue;
+    if (out->scope >= 0 || !x->nest || k->scope[i].outer & ~x->nest->axes) return false;
+    out->scope = (int32_t)i;
+  }
+  if (out->scope < 0 || x->rest) return false;
+  for (uint32_t j = x->nest->n; j-- > 1;)
+    for (uint32_t i = j; i-- > 0;) {
+      uint32_t row = x->nest->order[i], column = x->nest->order[j];
+      if (un__opt_gpu_size(x, row) < MIN_SIDE || un__opt_gpu_size(x, column) < MIN_SIDE) continue;
+      if (!has_operand(x, out->scope, row, column) || !has_operand(x, out->scope, column, row)) continue;
+      bool turned = un__opt_gpu_in_order(x, row, -1) > un__opt_gpu_in_order(x, column, -1);
+      out->row = (int32_t)(turned ? column : row);
+      out->column = (int32_t)(turned ? row : column);
+      return true;
+    }
+  return false;
+}
+
+/* How many of an axis a block takes. */
+static int64_t side(const un__opt_gpu *x, uint32_t axis) {
+  const un__opt_pick *p = &x->c->pick[axis];
+  return (p->lanes > 1 ? p->lanes : 1) * (p->threads > 1 ? p->threads : 1) * (p->copies > 1 ? p->copies : 1);
+}
+
+static int64_t blocks_of(const un__opt_gpu *x, const product *p) {
+  uint32_t r = (uint32_t)p->row, c = (uint32_t)p->column;
+  return un__opt_ceil(un__opt_gpu_size(x, r), side(x, r)) * un__opt_ceil(un__opt_gpu_size(x, c), side(x, c)) *
+         (int64_t)trips(x, x->kept & ~(BIT(r) | BIT(c)));
+}
+
+/* A block of 16 x 16 threads, each with a tile of results as large as leaves a block for every multiprocessor. */
+static bool pick_product(un__opt_gpu *x) {
+  product p;
+  if (!find_product(x, &p)) return false;
+  un__opt_pick *row = &x->c->pick[p.row], *column = &x->c->pick[p.column];
+  const un__opt_scope *s = &x->c->k->scope[p.scope];
+  int32_t depth = un__opt_gpu_fast(x, s, s->axes, p.scope);
+  int64_t side_threads = block(x) >= BLOCK ? 16 : 8;
+  column->lanes = un__opt_gpu_lanes(x, (uint32_t)p.column);
+  row->threads = column->threads = side_threads;
+  row->copies = 8;
+  column->copies = column->lanes > 1 ? 2 : 8;
+  if (depth >= 0 && column->lanes < 2 && may_reorder(x, s)) x->c->pick[depth].lanes = un__opt_gpu_lanes(x, (uint32_t)depth);
+  if (depth >= 0 && x->c->pick[depth].lanes > 1) row->copies = column->copies = 4;
+  while (blocks_of(x, &p) < units(x) && row->copies * column->copies > 1) {
+    un__opt_pick *larger = row->copies >= column->copies ? row : column;
+    larger->copies /= 2;
+  }
+  un__opt_say(x->c, "%lld x %lld results of ranges %lld and %lld a block, %lld a thread: %lld blocks", (long long)side(x, (uint32_t)p.row),
+              (long long)side(x, (uint32_t)p.column), (long long)x->c->k->axis[p.row].id, (long long)x->c->k->axis[p.column].id,
+              (long long)(row->copies * column->copies * column->lanes), (long long)blocks_of(x, &p));
+  return true;
+}
+
+/* ---- rows: a reduction along memory ---- */
+
+static bool is_along_memory(const un__opt_gpu *x, uint32_t scope) {
+  const un__opt_scope *s = &x->c->k->scope[scope];
+  int32_t inner = un__opt_gpu_fast(x, s, s->axes, (int32_t)scope);
+  int32_t outer = x->nest ? un__opt_gpu_fast(x, x->nest, x->kept, (int32_t)scope) : -1;
+  if (outer < 0) return true;
+  return inner >= 0 && un__opt_gpu_in_order(x, (uint32_t)inner, (int32_t)scope) >= un__opt_gpu_in_order(x, (uint32_t)outer, (int32_t)scope);
+}
+
+/* The axis of a scope that threads are dealt along: the one along memory, or the longest. */
+static uint32_t dealt_axis(const un__opt_gpu *x, const un__opt_scope *s, uint64_t axes, int32_t scope) {
+  int32_t fast = un__opt_gpu_fast(x, s, axes, scope);
+  if (fast >= 0) return (uint32_t)fast;
+  uint32_t best = s->order[s->n - 1];
+  for (uint32_t i = s->n; i-- > 0;)
+    if (axes & BIT(s->order[i]) && (!(axes & BIT(best)) || un__opt_gpu_size(x, s->order[i]) > un__opt_gpu_size(x, best)))
+      best = s->order[i];
+  return best;
+}
+
+/* Threads for a row of `accesses`: enough for a few accesses each; more where rows are few. */
+static int64_t threads_for(const un__opt_gpu *x, int64_t accesses, uint64_t rows, bool twice) {
+  int64_t most = twice ? GROUP_TWICE : GROUP, each = twice ? 2 : IN_FLIGHT, threads = 1;
+  if (most > x->c->t->gpu.max_group) most = x->c->t->gpu.max_group;
+  if (rows < (uint64_t)units(x)) most = x->c->t->gpu.max_group, each = 1;
+  while (threads < most && threads * each < accesses) threads *= 2;
+  while (threads < x->c->t->gpu.warp && threads * 2 <= accesses && rows < (uint64_t)(units(x) * block(x))) threads *= 2;
+  return threads;
+}
+
+/* Copies of an axis: all that is left when a thread can keep it, else some at once. */
+static int64_t copies_for(const un__opt_gpu *x, uint32_t axis, int64_t most) {
+  int64_t left = un__opt_gpu_left(x, axis), lanes = x->c->pick[axis].lanes;
+  if (!x->c->k->axis[axis].known) return 0;
+  if (left * (lanes ? lanes : 1) <= most) return left;
+  return un__opt_fit(left, true, IN_FLIGHT);
+}
+
+static void row_of_threads(un__opt_gpu *x, uint32_t scope, uint64_t rows, bool twice) {
+  const un__opt_scope *s = &x->c->k->scope[scope];
+  uint32_t axis = dealt_axis(x, s, s->axes, (int32_t)scope);
+  un__opt_pick *p = &x->c->pick[axis];
+  if (!may_reorder(x, s)) {
+    un__opt_say(x->c, "range %lld by one thread: no licence reduce_order", (long long)x->c->k->axis[axis].id);
+    return;
+  }
+  p->lanes = un__opt_gpu_lanes(x, axis);
+  int64_t accesses = un__opt_ceil(un__opt_gpu_size(x, axis), p->lanes);
+  p->threads = threads_for(x, accesses, rows, twice);
+  if (un__opt_gpu_left(x, axis) > 1) p->copies = copies_for(x, axis, ROW_REGISTERS);
+  un__opt_say(x->c, "range %lld by %lld threads, %lld at once, %lld times: %llu rows", (long long)x->c->k->axis[axis].id,
+              (long long)p->threads, (long long)p->lanes, (long long)(p->copies ? p->copies : 1), (unsigned long long)rows);
+}
+
+/* What is done with a row once it is reduced, by the threads that reduced it, each what it has read. */
+static void rest_of_row(un__opt_gpu *x, int64_t threads) {
+  if (!x->rest) return;
+  uint32_t axis = dealt_axis(x, x->nest, x->rest, -1);
+  un__opt_pick *p = &x->c->pick[axis];
+  p->lanes = un__opt_gpu_lanes(x, axis);
+  int64_t dealt = un__opt_gpu_deal(x, x->nest, x->rest, (int32_t)axis, threads);
+  if (un__opt_gpu_left(x, axis) > 1) p->copies = copies_for(x, axis, ROW_REGISTERS);
+  un__opt_say(x->c, "range %lld of the result by %lld threads, %lld at once, %lld times", (long long)x->c->k->axis[axis].id,
+              (long long)dealt, (long long)p->lanes, (long long)(p->copies ? p->copies : 1));
+}
+
+static bool pick_rows(un__opt_gpu *x) {
+  const un__opt_kernel *k = x->c->k;
+  int64_t threads = 1;
+  if (!x->reduces) return false;
+  for (uint32_t i = 0; i < k->nscopes; i++)
+    if (k->scope[i].reduce && !is_along_memory(x, i)) return false;
+  uint64_t rows = trips(x, x->kept);
+  for (uint32_t i = 0; i < k->nscopes; i++) {
+    const un__opt_scope *s = &k->scope[i];
+    bool nested = x->nest && s->outer & ~x->nest->axes;
+    if (!s->reduce || nested) continue;
+    row_of_threads(x, i, rows, x->rest != 0);
+    int64_t here = 1;
+    for (uint32_t j = 0; j < s->n; j++) here *= x->c->pick[s->order[j]].threads ? x->c->pick[s->order[j]].threads : 1;
+    if (here > threads) threads = here;
+  }
+  rest_of_row(x, threads);
+  if (x->nest && threads < block(x)) {
+    int64_t more = un__opt_gpu_deal(x, x->nest, x->kept, -1, un__opt_gpu_floor2(block(x) / threads));
+    un__opt_say(x->c, "%lld rows a block", (long long)more);
+  }
+  return true;
+}
+
+/* ---- columns: a reduction across memory ---- */
+
+/* The scope whose reduction is dealt, its axis of the nest along memory, and that of the reduction that is dealt. */
+static bool pick_columns(un__opt_gpu *x) {
+  const un__opt_kernel *k = x->c->k;
+  int32_t column = x->reduces && x->nest ? un__opt_gpu_fast(x, x->nest, x->kept, -1) : -1;
+  if (column < 0) return false;
+  un__opt_pick *p = &x->c->pick[column];
+  p->lanes = un__opt_gpu_lanes(x, (uint32_t)column);
+  int64_t vectors = un__opt_gpu_left(x, (uint32_t)column), others = (int64_t)trips(x, x->kept & ~BIT(column));
+  int64_t wanted = units(x) * 2, warp = un__opt_gpu_floor2(vectors < x->c->t->gpu.warp ? vectors : x->c->t->gpu.warp);
+  bool few = un__opt_sat_mul((uint64_t)vectors, (uint64_t)others) < (uint64_t)(wanted * block(x));
+  while (few && warp > MIN_COLUMN_WARP && un__opt_ceil(vectors, warp) * others < wanted) warp /= 2;
+  int64_t group = few ? COLUMN_GROUP : 1;
+  for (uint32_t i = 0; i < k->nscopes; i++) {
+    const un__opt_scope *s = &k->scope[i];
+    if (!s->reduce || s->outer & ~x->nest->axes) continue;
+    uint32_t axis = dealt_axis(x, s, s->axes, -1);
+    while (group > 1 && (group * 2 > un__opt_gpu_size(x, axis) || group * warp > x->c->t->gpu.max_group || !may_reorder(x, s))) group /= 2;
+  }
+  for (uint32_t i = 0; i < k->nscopes; i++) {
+    const un__opt_scope *s = &k->scope[i];
+    if (!s->reduce || s->outer & ~x->nest->axes || !may_reorder(x, s)) continue;
+    uint32_t axis = dealt_axis(x, s, s->axes, -1);
+    x->c->pick[axis].threads = group;
+    int64_t left = un__opt_gpu_left(x, axis);
+    if (left > 1) x->c->pick[axis].copies = un__opt_fit(left, k->axis[axis].known, COLUMN_STEPS);
+  }
+  p->warp = warp;
+  int64_t more = group * warp < block(x) ? un__opt_gpu_deal(x, x->nest, x->kept, column, un__opt_gpu_floor2(block(x) / (group * warp))) : 1;
+  un__opt_say(x->c, "%lld columns of range %lld side by side, %lld at once; %lld threads share one, %lld times that a block",
+              (long long)warp, (long long)k->axis[column].id, (long long)p->lanes, (long long)group, (long long)more);
+  rest_of_row(x, group * warp * more);
+  return true;
+}
+
+/* ---- elements: nothing is reduced ---- */
+
+static bool pick_elements(un__opt_gpu *x) {
+  if (!x->nest) return false;
+  uint32_t axis = dealt_axis(x, x->nest, x->nest->axes, -1);
+  un__opt_pick *p = &x->c->pick[axis];
+  if (!x->reduces) p->lanes = un__opt_gpu_lanes(x, axis);
+  int64_t threads = un__opt_gpu_deal(x, x->nest, x->reduces ? x->kept : x->nest->axes, (int32_t)axis, block(x));
+  uint64_t accesses = trips(x, x->nest->axes) / (uint64_t)(p->lanes > 1 ? p->lanes : 1);
+  int64_t copies = IN_FLIGHT, left = un__opt_gpu_left(x, axis);
+  while (copies > 1 && (left % copies || accesses / (uint64_t)(threads * copies) < (uint64_t)units(x) * 8)) copies /= 2;
+  if (!x->reduces && x->c->k->axis[axis].known && copies > 1) p->copies = copies;
+  un__opt_say(x->c, "range %lld by %lld threads, %lld at once, %lld times: %llu accesses", (long long)x->c->k->axis[axis].id,
+              (long long)threads, (long long)(p->lanes ? p->lanes : 1), (long long)(p->copies ? p->copies : 1), (unsigned long long)accesses);
+  return true;
+}
+
+/* No loop is around all results: one block. */
+static bool pick_alone(un__opt_gpu *x) {
+  un__opt_say(x->c, "one block: no loop encloses every result");
+  for (uint32_t i = 0; i < x->c->k->nscopes; i++) {
+    const un__opt_scope *s = &x->c->k->scope[i];
+    if (!s->reduce && !s->outer) un__opt_gpu_deal(x, s, s->axes, -1, block(x));
+  }
+  return true;
+}
+
+const un__opt_gpu_shape un__opt_gpu_shapes[] = {
+  {"product", pick_product}, {"rows", pick_rows}, {"columns", pick_columns}, {"elements", pick_elements}, {"alone", pick_alone},
+};
+const size_t un__opt_gpu_nshapes = sizeof un__opt_gpu_shapes / sizeof *un__opt_gpu_shapes;

@@ -1,0 +1,170 @@
+/* Plans for a GPU, random and by heuristics, all the way down to lists that the interpreter runs block by block, all threads of
+ * a block in step, while it looks for races. */
+#include <criterion/criterion.h>
+
+#include <stdio.h>
+
+#include "codegen/codegen.h"
+#include "opt/opt.h"
+#include "opt_kernels.h"
+
+static const un_dtype dtypes[] = {UN_F32, UN_I32, UN_BOOL, UN_I8,  UN_U8,  UN_I16, UN_U16,
+                                  UN_U32, UN_I64, UN_U64,  UN_F16, UN_BF16, UN_F64};
+enum { DTYPES = sizeof dtypes / sizeof *dtypes, SEEDS = 1500, STEPS = 10 };
+
+/* A kernel of any kind. Long sums of bf16 are rounded, so their order shows: those are taken in f32. */
+static kern random_kernel(un__graph *g, rng *r) {
+  uint32_t kind = (uint32_t)rng_upto(r, KERNEL_KINDS);
+  un_dtype d = dtypes[rng_upto(r, DTYPES)];
+  bool sums = (kind >= 2 && kind <= 12) || kind == 19;
+  return k_any(g, kind, sums && d == UN_BF16 ? UN_F32 : d, 1 + rng_upto(r, 7), 1 + rng_upto(r, 40), 1 + rng_upto(r, 20));
+}
+
+static const un_uop *random_plan(un__graph *g, const un_uop *kernel, const un__target *t, rng *r, uint32_t *taken) {
+  for (int i = 0; kernel && i < STEPS; i++) {
+    un__opt_plan plan = {1, {k_random_gpu_step(kernel, r)}};
+    if (!un__opt_legal(kernel, &plan.step[0], t, UN__LIC_PRECISE, NULL)) continue;
+    kernel = un__opt_apply(g, kernel, &plan, t, UN__LIC_PRECISE);
+    *taken += 1u << (plan.step[0].axis == UN__AXIS_GROUP_REDUCE ? 16 : 0);
+  }
+  return kernel;
+}
+
+/* As numbers: the sign of a zero that is summed up depends on where the identity comes in. */
+static bool same_values(const kern *k, const data *a, const data *b) {
+  for (uint32_t i = 0; i < k->nargs; i++) {
+    size_t bytes = un__dt_info(k->dt[i])->size;
+    for (int64_t j = 0; j < k->size[i]; j++) {
+      un__value x = un__value_load(k->dt[i], (char *)a->arg[i] + (size_t)j * bytes);
+      un__value y = un__value_load(k->dt[i], (char *)b->arg[i] + (size_t)j * bytes);
+      bool equal = un__dt_is_float(k->dt[i]) && x.f == y.f;
+      if (!equal && un__value_bits(x) != un__value_bits(y)) return false;
+    }
+  }
+  return true;
+}
+
+/* At stage kernel numbers are loops like others; in the list they are blocks and threads. */
+static void check_results(const kern *k, const un_uop *planned, const un_uop *linear, const char *what, uint64_t seed) {
+  un__err e = {0};
+  cr_assert_eq(un__verify(planned, UN__STAGE_KERNEL, &e, NULL), UN_OK, "%s: %s", what, e.text);
+  cr_assert_eq(un__verify(linear, UN__STAGE_LINEAR, &e, NULL), UN_OK, "%s: %s", what, e.text);
+  data want = data_new(k, seed), loops = data_new(k, seed), have = data_new(k, seed);
+  cr_assert_eq(k_run(k, k->root, &want, &e), UN_OK, "%s: %s", what, e.text);
+  cr_assert_eq(k_run(k, planned, &loops, &e), UN_OK, "%s: %s", what, e.text);
+  cr_assert(same_values(k, &want, &loops), "%s: results differ at stage kernel", what);
+  int64_t blocks = un__linear_facts_of(linear).tasks;
+  cr_assert_gt(blocks, 0, "%s: no blocks", what);
+  cr_assert_eq(un__interp_grid(linear, have.arg, k->size, k->nargs, k->vars, blocks, &e), UN_OK, "%s: %s", what, e.text);
+  cr_assert(same_values(k, &want, &have), "%s: results differ", what);
+  data_free(&want);
+  data_free(&loops);
+  data_free(&have);
+}
+
+Test(gpu, random_legal_plans_keep_results, .timeout = 120) {
+  uint32_t taken = 0;
+  for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+    rng r = {seed * 15485863};
+    un__err err = {0};
+    un__graph *g = un__workspace_create(&err);
+    cr_assert(g);
+    kern k = random_kernel(g, &r);
+    char what[32];
+    snprintf(what, sizeof what, "seed %d", (int)seed);
+    const un__target *t = seed % 4 ? &little_gpu : &big_gpu;
+    const un_uop *planned = random_plan(g, k.root, t, &r, &taken);
+    cr_assert(planned, "%s: %s", what, err.text);
+    const un_uop *linear = un__lower(g, planned, t, UN__LIC_PRECISE);
+    cr_assert(linear, "%s: %s", what, err.text);
+    check_results(&k, planned, linear, what, seed);
+    un__workspace_destroy(g);
+  }
+  cr_assert_gt(taken & 0xffff, SEEDS, "only %u steps were legal", taken & 0xffff);
+  cr_assert_gt(taken >> 16, SEEDS / 8, "only %u reductions were dealt", taken >> 16);
+}
+
+static const un_uop *by_heuristics(un__graph *g, const kern *k, const un__target *t, un__strbuf *why) {
+  un__opt_plan plan;
+  if (un__opt_heuristic(k->root, t, UN__LIC_PRECISE, &plan, why) != UN_OK) return NULL;
+  return un__opt_apply(g, k->root, &plan, t, UN__LIC_PRECISE);
+}
+
+static void check_heuristics(uint32_t kind, un_dtype d, int64_t m, int64_t n, int64_t depth, const un__target *t) {
+  un__err err = {0};
+  un__graph *g = un__workspace_create(&err);
+  cr_assert(g);
+  bool sums = (kind >= 2 && kind <= 12) || kind == 19;
+  kern k = k_any(g, kind, sums && d == UN_BF16 ? UN_F32 : d, m, n, depth);
+  char what[96];
+  snprintf(what, sizeof what, "kernel %u %s %dx%dx%d for %s", kind, un__dt_info(UN__DT(d))->name, (int)m, (int)n, (int)depth, t->name);
+  const un_uop *planned = by_heuristics(g, &k, t, NULL), *linear = planned ? un__lower(g, planned, t, UN__LIC_PRECISE) : NULL;
+  cr_assert(linear, "%s: %s", what, err.text);
+  cr_assert_leq(un__linear_facts_of(linear).group, t->gpu.max_group, "%s", what);
+  check_results(&k, planned, linear, what, kind);
+  un__workspace_destroy(g);
+}
+
+Test(gpu, heuristics_keep_results_for_every_kernel_and_dtype, .timeout = 120) {
+  for (uint32_t kind = 0; kind < KERNEL_KINDS; kind++)
+    for (uint32_t d = 0; d < DTYPES; d++) {
+      check_heuristics(kind, dtypes[d], 5, 11 + (int64_t)d, 7, &big_gpu);
+      check_heuristics(kind, dtypes[d], 8, 16, 8, &little_gpu);
+    }
+}
+
+Test(gpu, heuristics_keep_results_for_ragged_sizes, .timeout = 120) {
+  static const int64_t sizes[] = {1, 2, 7, 31, 33, 64, 100, 129, 260};
+  enum { SIZES = sizeof sizes / sizeof *sizes };
+  for (uint32_t kind = 0; kind < KERNEL_KINDS; kind++)
+    for (int i = 0; i < SIZES; i++) {
+      check_heuristics(kind, UN_I32, 3, sizes[i], 5, &big_gpu);
+      check_heuristics(kind, UN_F32, sizes[i], 6, 33, &little_gpu);
+    }
+}
+
+Test(gpu, heuristics_keep_results_for_larger_kernels, .timeout = 120) {
+  check_heuristics(0, UN_F32, 64, 1000, 1, &big_gpu);
+  check_heuristics(1, UN_F16, 64, 1024, 1, &big_gpu);
+  check_heuristics(2, UN_F32, 40, 4096, 1, &big_gpu);
+  check_heuristics(3, UN_F32, 400, 256, 1, &big_gpu);
+  check_heuristics(4, UN_F16, 17, 5000, 1, &big_gpu);
+  check_heuristics(6, UN_F32, 100, 1000, 1, &big_gpu);
+  check_heuristics(8, UN_F32, 3, 8192, 1, &big_gpu);
+  check_heuristics(10, UN_F32, 64, 96, 48, &big_gpu);
+  check_heuristics(12, UN_F32, 33, 65, 70, &big_gpu);
+  check_heuristics(13, UN_F32, 128, 96, 2, &big_gpu);
+  check_heuristics(20, UN_F32, 5, 3000, 1, &big_gpu);
+  check_heuristics(21, UN_F32, 300, 130, 1, &big_gpu);
+}
+
+/* out[i, j] = sum of x[i, k] * y[i, k]: every thread along j stores what its group has summed up. */
+static kern dots(un__graph *g, int64_t m, int64_t n, int64_t depth) {
+  build b = {.g = g};
+  const un_uop *o = b_out(&b, UN_F32, m * n), *x = b_param(&b, UN_F32, m * depth), *y = b_param(&b, UN_F32, m * depth);
+  const un_uop *i = b_loop(&b, m, 0), *j = b_loop(&b, n, 1), *k = b_red(&b, depth, 2);
+  const un_uop *at = b_at(&b, i, depth, k);
+  const un_uop *v = b_reduce(&b, UN__OP_ADD, un__binary(g, UN__OP_MUL, b_load(&b, x, at), b_load(&b, y, at)), k);
+  return b_done(&b, b_end(&b, b_store(&b, o, b_at(&b, i, n, j), v), i, j));
+}
+
+Test(gpu, all_threads_of_a_group_end_with_the_same_bits) {
+  enum { M = 3, N = 64, DEPTH = 64 };
+  un__err err = {0};
+  un__graph *g = un__workspace_create(&err);
+  kern k = dots(g, M, N, DEPTH);
+  un__opt_plan plan = {3, {{2, UN__AXIS_GROUP_REDUCE, 0, true}, {1, UN__AXIS_LOCAL, 0, true}, {0, UN__AXIS_GLOBAL, 0, false}}};
+  const un_uop *kernel = un__opt_apply(g, k.root, &plan, &little_gpu, UN__LIC_PRECISE);
+  const un_uop *linear = kernel ? un__lower(g, kernel, &little_gpu, UN__LIC_PRECISE) : NULL;
+  cr_assert(linear, "%s", err.text);
+  cr_assert_eq(un__linear_facts_of(linear).group, 64);
+  data d = data_new(&k, 1);
+  for (uint32_t a = 1; a < 3; a++)
+    for (int i = 0; i < M * DEPTH; i++) ((float *)d.arg[a])[i] = 1.0f / (float)(1 + (i * 7919 * (int)a) % 1009);
+  cr_assert_eq(un__interp_grid(linear, d.arg, k.size, k.nargs, NULL, M, &err), UN_OK, "%s", err.text);
+  const float *out = d.arg[0];
+  for (int i = 0; i < M; i++)
+    for (int j = 1; j < N; j++) cr_assert_eq(out[i * N + j], out[i * N], "row %d: thread %d has %a, thread 0 %a", i, j, out[i * N + j], out[i * N]);
+  data_free(&d);
+  un__workspace_destroy(g);
+}

@@ -1,0 +1,157 @@
+/* The optimiser for GPUs: what is legal, and what the heuristics say. That results stay is tested in gpu_plans. */
+#include <criterion/criterion.h>
+
+#include "codegen/codegen.h"
+#include "opt/opt.h"
+#include "opt_kernels.h"
+#include "workspace_suite.h"
+
+WORKSPACE_SUITE(opt_gpu, g);
+
+/* ---- legality ---- */
+
+static const char *refusal(const kern *k, un__opt_step s, const un__target *t, uint32_t licences) {
+  static un__err e;
+  e = (un__err){0};
+  return un__opt_legal(k->root, &s, t, licences, &e) ? "" : e.text;
+}
+
+#define REFUSED(kernel, text, ...)                                                                                     \
+  cr_expect(strstr(refusal(&(kernel), (un__opt_step){__VA_ARGS__}, &big_gpu, UN__LIC_PRECISE), text), "said: %s",      \
+            refusal(&(kernel), (un__opt_step){__VA_ARGS__}, &big_gpu, UN__LIC_PRECISE))
+#define ALLOWED(kernel, ...) cr_expect_str_empty(refusal(&(kernel), (un__opt_step){__VA_ARGS__}, &big_gpu, UN__LIC_PRECISE))
+
+Test(opt_gpu, steps_are_refused_with_the_reason) {
+  kern mm = k_matmul(g, UN_F32, 64, 64, 2048, false, false), flat = k_flat(g, UN_F32, 1 << 20), sum = k_total(g, UN_F32, 64);
+  REFUSED(mm, "has no threads", 0, UN__AXIS_THREAD, 8, false);
+  REFUSED(mm, "outer part", 0, UN__AXIS_GLOBAL, 8, true);
+  REFUSED(mm, "outer part", 0, UN__AXIS_LOCAL, 8, false);
+  REFUSED(mm, "cannot become", 2, UN__AXIS_LOCAL, 8, true);
+  REFUSED(mm, "cannot become", 0, UN__AXIS_GROUP_REDUCE, 8, true);
+  REFUSED(mm, "power of two", 2, UN__AXIS_GROUP_REDUCE, 12, true);
+  REFUSED(mm, "larger than a block", 2, UN__AXIS_GROUP_REDUCE, 2048, true);
+  REFUSED(mm, "power of two", 0, UN__AXIS_WARP, 12, true);
+  REFUSED(mm, "larger than a warp", 0, UN__AXIS_WARP, 64, true);
+  REFUSED(mm, "larger than a block", 2, UN__AXIS_GROUP_REDUCE, 0, true);
+  REFUSED(flat, "larger than a block", 0, UN__AXIS_LOCAL, 0, true);
+  REFUSED(flat, "padding", 0, UN__AXIS_LOCAL, 1 << 22, true);
+  REFUSED(mm, "at least 2", 0, UN__AXIS_LOCAL, 1, true);
+  REFUSED(mm, "cannot stage", .range_id = 0, .kind = UN__OPT_STAGE);
+  REFUSED(sum, "no such range", 3, UN__AXIS_GLOBAL, 2, false);
+  ALLOWED(mm, 0, UN__AXIS_GLOBAL, 0, false);
+  ALLOWED(mm, 0, UN__AXIS_GLOBAL, 5, false);
+  ALLOWED(mm, 0, UN__AXIS_LOCAL, 12, true);
+  ALLOWED(mm, 2, UN__AXIS_GROUP_REDUCE, 1024, true);
+  ALLOWED(mm, 0, UN__AXIS_WARP, 32, true);
+}
+
+Test(opt_gpu, a_cpu_has_no_blocks_and_order_needs_its_licence) {
+  kern mm = k_matmul(g, UN_F32, 64, 64, 64, false, false), imm = k_matmul(g, UN_I32, 64, 64, 64, false, false);
+  un__opt_step block = {0, UN__AXIS_GLOBAL, 0, false, UN__OPT_SPLIT}, group = {2, UN__AXIS_GROUP_REDUCE, 8, true, UN__OPT_SPLIT};
+  cr_expect(strstr(refusal(&mm, block, un__target_generic(), 0), "no blocks"));
+  cr_expect(strstr(refusal(&mm, group, &big_gpu, UN__LIC_STRICT), "reduce_order"));
+  cr_expect_str_empty(refusal(&imm, group, &big_gpu, UN__LIC_STRICT));
+}
+
+/* Applies a plan; how many blocks and threads the list then has. */
+static un__linear_facts facts(const kern *k, uint32_t n, const un__opt_step *steps) {
+  un__opt_plan plan = {.n = n};
+  for (uint32_t i = 0; i < n; i++) plan.step[i] = steps[i];
+  const un_uop *kernel = un__opt_apply(g, k->root, &plan, &big_gpu, UN__LIC_PRECISE);
+  const un_uop *linear = kernel ? un__lower(g, kernel, &big_gpu, UN__LIC_PRECISE) : NULL;
+  cr_assert(linear, "%s", err.text);
+  return un__linear_facts_of(linear);
+}
+
+#define HAS(kernel, nblocks, nthreads, bytes, ...)                                                                     \
+  do {                                                                                                                 \
+    const un__opt_step steps[] = {__VA_ARGS__};                                                                        \
+    un__linear_facts f = facts(&(kernel), sizeof steps / sizeof *steps, steps);                                        \
+    cr_expect(f.tasks == (nblocks) && f.group == (nthreads) && f.local_bytes == (bytes), "%d blocks, %d threads, %d bytes", \
+              (int)f.tasks, (int)f.group, (int)f.local_bytes);                                                         \
+  } while (0)
+
+#define BLOCKS(id) {id, UN__AXIS_GLOBAL, 0, false, UN__OPT_SPLIT}
+#define LOCAL(id, n) {id, UN__AXIS_LOCAL, n, true, UN__OPT_SPLIT}
+#define GROUPED(id, n) {id, UN__AXIS_GROUP_REDUCE, n, true, UN__OPT_SPLIT}
+#define NEIGHBOURS(id, n) {id, UN__AXIS_WARP, n, true, UN__OPT_SPLIT}
+
+Test(opt_gpu, ranges_share_digits_where_no_value_needs_both) {
+  kern soft = k_softmax(g, UN_F32, 64, 1024), sum = k_reduce(g, UN_F32, UN__OP_ADD, 64, 1024, true);
+  kern columns = k_reduce(g, UN_F32, UN__OP_ADD, 64, 1024, false), flat = k_flat(g, UN_F32, 900);
+  HAS(flat, 9, 128, 0, LOCAL(0, 100), BLOCKS(0)); /* full warps */
+  HAS(sum, 64, 32, 0, GROUPED(1, 32), BLOCKS(0));
+  HAS(sum, 16, 128, 0, GROUPED(1, 32), LOCAL(0, 4), BLOCKS(0));
+  HAS(sum, 64, 256, 128, GROUPED(1, 256), BLOCKS(0));
+  /* the sums' threads write the row */
+  HAS(soft, 64, 256, 256, GROUPED(2, 256), GROUPED(3, 256), LOCAL(1, 256), BLOCKS(0));
+  HAS(soft, 32, 512, 256, GROUPED(2, 256), GROUPED(3, 256), LOCAL(1, 256), LOCAL(0, 2), BLOCKS(0));
+  HAS(columns, 2, 256, 1024, NEIGHBOURS(0, 32), GROUPED(1, 8), BLOCKS(0));
+}
+
+Test(opt_gpu, numbers_of_threads_have_a_limit) {
+  kern soft = k_softmax(g, UN_F32, 64, 1024);
+  un__opt_plan plan = {2, {GROUPED(2, 512), LOCAL(0, 2)}};
+  const un_uop *kernel = un__opt_apply(g, soft.root, &plan, &big_gpu, UN__LIC_PRECISE);
+  cr_assert(kernel, "%s", err.text);
+  un__opt_step more = LOCAL(0, 4);
+  cr_expect_not(un__opt_legal(kernel, &more, &big_gpu, UN__LIC_PRECISE, &err));
+  cr_expect(strstr(err.text, "more threads than a block has"), "%s", err.text);
+}
+
+/* ---- what the heuristics say ---- */
+
+static void check_why(const kern *k, const char *want) {
+  un__opt_plan plan;
+  un__strbuf why;
+  un__sb_init(&why);
+  cr_assert_eq(un__opt_heuristic(k->root, &big_gpu, UN__LIC_PRECISE, &plan, &why), UN_OK);
+  cr_expect_str_eq(un__sb_str(&why), want, "got:\n%s", un__sb_str(&why));
+  const un_uop *kernel = un__opt_apply(g, k->root, &plan, &big_gpu, UN__LIC_PRECISE);
+  cr_assert(kernel, "%s", err.text);
+  un__sb_finish(&why);
+}
+
+Test(opt_gpu, why_elementwise) {
+  kern k = k_flat(g, UN_F32, 1 << 24);
+  check_why(&k, "elements: range 0 by 256 threads, 4 at once, 4 times: 4194304 accesses\n");
+}
+Test(opt_gpu, why_elementwise_half) {
+  kern k = k_flat(g, UN_BF16, 1 << 24);
+  check_why(&k, "elements: range 0 by 256 threads, 8 at once, 4 times: 2097152 accesses\n");
+}
+Test(opt_gpu, why_softmax) {
+  kern k = k_softmax(g, UN_F32, 8192, 8192);
+  check_why(&k, "rows: range 2 by 1024 threads, 4 at once, 2 times: 8192 rows\n"
+            "rows: range 3 by 1024 threads, 4 at once, 2 times: 8192 rows\n"
+            "rows: range 1 of the result by 1024 threads, 4 at once, 2 times\n");
+}
+Test(opt_gpu, why_row_sums) {
+  kern k = k_reduce(g, UN_F32, UN__OP_ADD, 8192, 8192, true);
+  check_why(&k, "rows: range 1 by 512 threads, 4 at once, 4 times: 8192 rows\n");
+}
+Test(opt_gpu, why_short_rows) {
+  kern k = k_reduce(g, UN_F32, UN__OP_ADD, 1 << 20, 16, true);
+  check_why(&k, "rows: range 1 by 1 threads, 4 at once, 4 times: 1048576 rows\n"
+            "rows: 256 rows a block\n");
+}
+Test(opt_gpu, why_column_sums) {
+  kern k = k_reduce(g, UN_F32, UN__OP_ADD, 8192, 8192, false);
+  check_why(&k, "columns: 8 columns of range 0 side by side, 4 at once; 32 threads share one, 1 times that a block\n");
+}
+Test(opt_gpu, why_transpose) {
+  kern k = k_transpose(g, UN_F32, 8192, 8192, false);
+  check_why(&k, "elements: range 1 by 256 threads, 4 at once, 4 times: 16777216 accesses\n");
+}
+Test(opt_gpu, why_matmul) {
+  kern k = k_matmul(g, UN_F32, 4096, 4096, 4096, false, false);
+  check_why(&k, "product: 128 x 128 results of ranges 0 and 1 a block, 64 a thread: 1024 blocks\n");
+}
+Test(opt_gpu, why_gemv) {
+  kern k = k_matmul(g, UN_F32, 1, 4096, 4096, false, true);
+  check_why(&k, "rows: range 2 by 256 threads, 4 at once, 4 times: 4096 rows\n");
+}
+Test(opt_gpu, why_one_sum) {
+  kern k = k_total(g, UN_F32, 1 << 20);
+  check_why(&k, "rows: range 0 by 1024 threads, 4 at once, 4 times: 1 rows\n");
+}

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "device/cpu/pool.h"
+#include "device/pool.h"
 #include "device/device.h"
 
 static const char double_it[] =

@@ -4,23 +4,19 @@
 
 #include "base/mem.h"
 #include "device/host_mem.h"
+#include "device/host_run.h"
 #include "jit.h"
-#include "pool.h"
 
 typedef struct cpu {
   un__host_device host;
-  pthread_mutex_t lock;        /* guards jit and pool being created, and launches */
+  un__host_runner runner;
+  pthread_mutex_t lock;        /* guards jit being created */
   un__jit *jit;                /* created by the first compilation */
-  un__pool *pool;              /* created by the first parallel launch */
-  uint32_t threads;
 } cpu;
 
 struct un__code {
   un__jit_code *jit_code;
-  un__cpu_kernel fn;
-  uint32_t nargs, nvars;
-  un__launch_formula tasks;
-  void **args;                 /* of a launch, under the device's lock */
+  un__host_kernel kernel;
 };
 
 static cpu *of(un__device *d) { return (cpu *)d; }
@@ -44,50 +40,24 @@ static un_status compile(un__device *d, const un__artifact *a, un__code **out, u
     return un__fail(err, UN_ERR_UNSUPPORTED, "cpu: code for %s cannot run on this machine; it can be shown", d->target->name);
   UN__TRY(need_jit(of(d), err));
   un__code *code = un__calloc(1, sizeof *code);
-  if (code) code->args = un__alloc(a->nargs * sizeof *code->args);
-  if (!code || !code->args) {
-    un__free(code);
-    return un__fail(err, UN_ERR_NOMEM, "no memory for compiled code");
-  }
-  un_status status = un__jit_compile(of(d)->jit, a->bytes, a->size, a->entry, &code->jit_code, &code->fn, err);
-  if (status != UN_OK) {
-    un__free(code->args);
-    un__free(code);
-    return status;
-  }
-  code->nargs = a->nargs;
-  code->nvars = a->nvars;
-  code->tasks = a->tasks;
-  *out = code;
-  return UN_OK;
+  un_status status = code ? un__host_kernel_init(&code->kernel, a, err) : un__fail(err, UN_ERR_NOMEM, "no memory for compiled code");
+  if (status == UN_OK)
+    status = un__jit_compile(of(d)->jit, a->bytes, a->size, a->entry, &code->jit_code, &code->kernel.fn, err);
+  if (status == UN_OK) return *out = code, UN_OK;
+  if (code) un__host_kernel_finish(&code->kernel);
+  un__free(code);
+  return status;
 }
 
 static void code_release(un__device *d, un__code *code) {
   if (!code) return;
   un__jit_release(of(d)->jit, code->jit_code);
-  un__free(code->args);
+  un__host_kernel_finish(&code->kernel);
   un__free(code);
 }
 
-typedef struct job { un__cpu_kernel fn; void *const *args; const int64_t *vars; } job;
-
-static void run_task(void *data, int64_t i) {
-  const job *j = data;
-  j->fn(j->args, j->vars, i);
-}
-
 static un_status launch(un__device *d, un__code *code, un__mem *const *args, const int64_t *vars, un__err *err) {
-  cpu *c = of(d);
-  int64_t tasks;
-  UN__TRY(un__launch_eval(&code->tasks, vars, code->nvars, &tasks, err));
-  job j = {code->fn, code->args, vars};
-  pthread_mutex_lock(&c->lock);
-  for (uint32_t i = 0; i < code->nargs; i++) code->args[i] = args[i]->data;
-  if (tasks > 1 && !c->pool) c->pool = un__pool_create(c->threads);
-  if (tasks > 1 && c->pool) un__pool_run(c->pool, run_task, &j, tasks);
-  else for (int64_t i = 0; i < tasks; i++) run_task(&j, i);
-  pthread_mutex_unlock(&c->lock);
-  return UN_OK;
+  return un__host_run(&of(d)->runner, &code->kernel, args, vars, err);
 }
 
 static un_status disassemble(un__device *d, const un__artifact *a, char **out, un__err *err) {
@@ -98,7 +68,7 @@ static un_status disassemble(un__device *d, const un__artifact *a, char **out, u
 
 static void destroy(un__device *d) {
   cpu *c = of(d);
-  un__pool_destroy(c->pool);
+  un__host_runner_finish(&c->runner);
   un__jit_destroy(c->jit);
   un__host_heap_destroy(c->host.heap);
   pthread_mutex_destroy(&c->lock);
@@ -122,7 +92,7 @@ un_status un__cpu_open(const un__target *t, uint32_t threads, un__device **out, 
   c->host.base.target = t ? t : un__target_host();
   snprintf(c->host.base.name, sizeof c->host.base.name, "cpu");
   c->host.heap = heap;
-  c->threads = threads ? threads : un__target_host()->threads;
+  un__host_runner_init(&c->runner, threads);
   pthread_mutex_init(&c->lock, NULL);
   *out = &c->host.base;
   return UN_OK;

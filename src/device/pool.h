@@ -1,6 +1,6 @@
 /* pool.h - the threads that run a kernel's tasks. One job at a time; the caller takes part. */
-#ifndef UN_DEVICE_CPU_POOL_H
-#define UN_DEVICE_CPU_POOL_H
+#ifndef UN_DEVICE_POOL_H
+#define UN_DEVICE_POOL_H
 
 #include <stdint.h>
 

@@ -1,9 +1,10 @@
 /* unir/device.h - where things run.
  *
- * A device is named by a string: "cpu" (all processors), "interp" (the reference interpreter), "null" (compiles and
- * runs nothing: for looking at kernels). A context runs everything on one device, chosen when it is created.
+ * A device is named by a string: "cpu" (all processors), "cc" (the same by way of C and the system's compiler, or the one
+ * that UNIR_CC in the environment names: for looking at C; kernels take long to compile), "interp" (the reference
+ * interpreter), "null" (compiles and runs nothing: for looking at kernels). A context runs everything on one device, chosen when it is created.
  *
- * "cpu" and "null" may be followed by what they compile for: "cpu:host" (this machine, as without it), "cpu:generic"
+ * "cpu", "cc" and "null" may be followed by what they compile for: "cpu:host" (this machine, as without it), "cpu:generic"
  * (a fixed x86-64 with AVX2), "cpu:avx512" (a fixed x86-64 with AVX-512). Code that this machine cannot run can still be
  * printed (unir/text.h).
  */

@@ -9,7 +9,7 @@
 typedef enum un__format {
   UN__FORMAT_LLVM_IR,     /* text: cpu, null */
   UN__FORMAT_UN_LINEAR,   /* .un text of a linear kernel: interp */
-  UN__FORMAT_C,           /* text */
+  UN__FORMAT_C,           /* text: cc */
   UN__FORMAT_CUDA_C       /* text */
 } un__format;
 
@@ -56,7 +56,7 @@ typedef struct un__launch {
 typedef struct un__recording un__recording;     /* a list of launches, made ready */
 
 typedef struct un__device_vtable {
-  const char *kind;                      /* "cpu", "interp", "null" */
+  const char *kind;                      /* "cpu", "cc", "interp", "null" */
   un_status (*compile)(un__device *d, const un__artifact *a, un__code **out, un__err *err);   /* any thread */
   void (*code_release)(un__device *d, un__code *c);
   un_status (*alloc)(un__device *d, size_t size, un__mem **out, un__err *err);      /* zero-size allowed; 64-byte aligned */
@@ -93,6 +93,7 @@ struct un__device {
  * disassembles. Threads: 0 means one per online processor. Devices are safe to use from several threads;
  * launches on one device run one after another. */
 un_status un__cpu_open(const un__target *t, uint32_t threads, un__device **out, un__err *err);
+un_status un__cc_open(const un__target *t, uint32_t threads, un__device **out, un__err *err);
 un_status un__null_open(const un__target *t, un__device **out, un__err *err);
 /* interp's opener lives in interp/interp.h: it needs graphs. */
 

@@ -48,10 +48,13 @@ typedef un_status open_fn(const un__target *t, un__device **out, un__err *err);
 static un_status open_cpu(const un__target *t, un__device **out, un__err *err) { return un__cpu_open(t, 0, out, err); }
 #endif
 
+static un_status open_cc(const un__target *t, un__device **out, un__err *err) { return un__cc_open(t, 0, out, err); }
+
 static const struct { const char *name; open_fn *open; } kinds[] = {
 #ifdef UN_HAVE_CPU
   {"cpu", open_cpu},
 #endif
+  {"cc", open_cc},
   {"interp", un__interp_open},
   {"null", un__null_open},
 };

@@ -17,7 +17,7 @@ un_status un__engine_create(un__world *w, un__engine **out, un__err *err);
 void un__engine_destroy(un__engine *e);
 un__engine_stats un__engine_stats_of(un__engine *e);
 
-/* Opens (or finds) a device by name: a kind, "cpu", "interp" or "null", or "kind:target" with a name of target.h. */
+/* Opens (or finds) a device by name: a kind, "cpu", "cc", "interp" or "null", or "kind:target" with a name of target.h. */
 un_status un__engine_device(un__engine *e, const char *name, int *out_device, un__err *err);
 const un__device *un__engine_device_at(un__engine *e, int device);
 /* The name of the i-th kind of device that this build has, from 0; NULL after the last. */

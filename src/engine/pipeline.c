@@ -8,6 +8,7 @@
 #include "codegen/codegen.h"
 #include "opt/opt.h"
 #include "rangeify/rangeify.h"
+#include "render_c/render_c.h"
 #include "render_llvm/render_llvm.h"
 #include "uop/text.h"
 
@@ -48,6 +49,10 @@ static un_status render_llvm(const un_uop *linear, const un__device *d, un__strb
   return un__render_llvm(linear, un__kernel_entry, d->target, out, err);
 }
 
+static un_status render_c(const un_uop *linear, const un__device *d, un__strbuf *out, un__err *err) {
+  return un__render_c(linear, un__kernel_entry, d->target, out, err);
+}
+
 static un_status render_un(const un_uop *linear, const un__device *d, un__strbuf *out, un__err *err) {
   un__print_text(out, linear, un__kernel_entry, UN__STAGE_LINEAR, false);
   return UN_OK;
@@ -62,6 +67,7 @@ typedef struct renderer {
 /* null is fed what cpu would compile. */
 static const renderer renderers[] = {
   {"cpu", UN__FORMAT_LLVM_IR, render_llvm},
+  {"cc", UN__FORMAT_C, render_c},
   {"interp", UN__FORMAT_UN_LINEAR, render_un},
   {"null", UN__FORMAT_LLVM_IR, render_llvm},
 };
@@ -73,8 +79,10 @@ static const renderer *renderer_of(const un__device *d) {
 }
 
 const char *un__source_comment(const un__device *d) {
+  static const char *const mark[] = {
+    [UN__FORMAT_LLVM_IR] = "; ", [UN__FORMAT_UN_LINEAR] = "# ", [UN__FORMAT_C] = "// ", [UN__FORMAT_CUDA_C] = "// "};
   const renderer *r = renderer_of(d);
-  return r && r->format == UN__FORMAT_LLVM_IR ? "; " : "# ";
+  return r ? mark[r->format] : "# ";
 }
 
 /* What is wrong with a list must be known before LLVM gets it: its own errors end the process. */

@@ -44,6 +44,18 @@ class Stages(kit.Case):
         self.assertTrue(self.show("source", device="--device=interp").startswith("unir 1\ngraph "))
         self.assertEqual(self.show("source", "--text"), self.show("source"))
 
+    def test_c(self):
+        """C as a stage: the source for the device cc."""
+        for text in [self.show("c", "--target=generic", device="--device=cc"), self.ok("show", "--stage=c", "--target=generic", "matmul.un")]:
+            self.assertIn("\nvoid kernel(void *const *args, const i64 *vars, i64 task) {\n", text)
+            self.assertEqual(text, self.show("source", device="--device=cc:generic"))
+        self.write("nothing.un", kit.DOUBLE.replace("sink %y", "sink %x"))
+        self.assertEqual(self.ok("show", "--stage=c", "nothing.un"), "// no kernel: nothing is to be computed\n")
+        self.assertRegex(self.show("c", "--why", device="--device=cc:generic"), r"^// lanes: ")
+        self.assertIn("kernel:", self.show("asm", device="--device=cc"))
+        self.usage("show", "--stage=c", "--device=cpu:generic", "matmul.un", says="this language is not what the device takes: cpu:generic")
+        self.usage("show", "--stage=fortran", "matmul.un", says="--stage: expected tensor, schedule, kernel, opt, linear, source, asm or c")
+
     def test_assembly(self):
         for device in ["interp", "null", "null:generic"]:
             self.fails("show", "--stage=asm", "--device=" + device, "matmul.un", says="there is no machine code")

@@ -146,7 +146,7 @@ class Files(kit.Case):
 class Devices(kit.Case):
     def test_list(self):
         names = [line.split()[0] for line in self.ok("devices").splitlines()]
-        self.assertEqual(names, (["cpu"] if "cpu" in kit.HAVE else []) + ["interp", "null"])
+        self.assertEqual(names, (["cpu"] if "cpu" in kit.HAVE else []) + ["cc", "interp", "null"])
 
     def test_unknown(self):
         for command in ["show", "run"]:

@@ -32,7 +32,7 @@ typedef struct exec_backend {
 
 extern const exec_backend exec_eval, exec_tensor, exec_kernel;
 #ifdef UN_EXEC_LOWER
-extern const exec_backend exec_kernel_opt, exec_interp, exec_interp_opt;
+extern const exec_backend exec_kernel_opt, exec_interp, exec_interp_opt, exec_cc_opt;
 #ifdef UN_EXEC_CPU
 extern const exec_backend exec_cpu, exec_cpu_opt;
 #endif

@@ -1,5 +1,5 @@
 /* exec_device.c - backends that run lowered code: a case becomes a kernel, is (or is not) optimised, lowered, rendered
- * and run by a device. On interp that checks the lowering alone, on cpu also the renderer and the compiler. The
+ * and run by a device. On interp that checks the lowering alone, on cpu and cc also the renderer and the compiler. The
  * optimised interp pretends to have the generic CPU's vectors, so that vector lists are interpreted too. */
 #include "exec.h"
 
@@ -9,6 +9,7 @@
 #include "codegen/codegen.h"
 #include "interp/interp.h"
 #include "opt/opt.h"
+#include "render_c/render_c.h"
 #include "render_llvm/render_llvm.h"
 #include "uop/text.h"
 
@@ -23,15 +24,19 @@ static const un_uop *kernel_for(un__graph *ws, const exec_case *c, const un__tar
   return un__opt_apply(ws, kernel, &plan, t, UN__LIC_PRECISE);
 }
 
+static un_status render(const un_uop *linear, un__format format, const un__target *t, un__strbuf *out, un__err *err) {
+  if (format == UN__FORMAT_C) return un__render_c(linear, entry, t, out, err);
+  if (format == UN__FORMAT_LLVM_IR) return un__render_llvm(linear, entry, t, out, err);
+  un__print_text(out, linear, entry, UN__STAGE_LINEAR, false);
+  return UN_OK;
+}
+
 static un_status artifact_of(un__graph *ws, const exec_case *c, un__format format, const un__target *t, bool optimise,
                              un__strbuf *text, un__artifact *out, un__err *err) {
   const un_uop *kernel = kernel_for(ws, c, t, optimise);
   const un_uop *linear = kernel ? un__lower(ws, kernel, t, UN__LIC_PRECISE) : NULL;
   if (!linear) return un__graph_status(ws);
-  if (format == UN__FORMAT_UN_LINEAR)
-    un__print_text(text, linear, entry, UN__STAGE_LINEAR, false);
-  else
-    UN__TRY(un__render_llvm(linear, entry, t, text, err));
+  UN__TRY(render(linear, format, t, text, err));
   un__linear_facts facts = un__linear_facts_of(linear);
   *out = (un__artifact){.format = format,
                         .bytes = un__sb_str(text),
@@ -112,6 +117,15 @@ static un_status run_interp_opt(void *self, const exec_case *c, void *out, un__e
 
 const exec_backend exec_interp = {"interp", false, open_interp, run_interp, close_device};
 const exec_backend exec_interp_opt = {"interp_opt", false, open_interp, run_interp_opt, close_device};
+
+/* A compiler is started for each case, so only the optimised kernels are run. */
+static un_status open_cc(void **out, un__err *err) { return un__cc_open(NULL, 2, (un__device **)out, err); }
+
+static un_status run_cc_opt(void *self, const exec_case *c, void *out, un__err *err) {
+  return run_on(self, ((un__device *)self)->target, UN__FORMAT_C, true, c, out, err);
+}
+
+const exec_backend exec_cc_opt = {"cc_opt", false, open_cc, run_cc_opt, close_device};
 
 #ifdef UN_EXEC_CPU
 static un_status open_cpu(void **out, un__err *err) { return un__cpu_open(NULL, 2, (un__device **)out, err); }

@@ -205,7 +205,7 @@ static un_status run_all(suite *s, const char *dir, un__err *err) {
 static const exec_backend *const backends[] = {
     &exec_eval,       &exec_tensor,  &exec_kernel,
 #ifdef UN_EXEC_LOWER
-    &exec_kernel_opt, &exec_interp,  &exec_interp_opt,
+    &exec_kernel_opt, &exec_interp,  &exec_interp_opt, &exec_cc_opt,
 #ifdef UN_EXEC_CPU
     &exec_cpu,        &exec_cpu_opt,
 #endif

@@ -9,6 +9,7 @@
 #include "opt/opt.h"
 #include "programs.h"
 #include "rangeify/rangeify.h"
+#include "render_c/render_c.h"
 #include "render_llvm/render_llvm.h"
 #include "simplify/simplify.h"
 #include "torture.h"
@@ -155,6 +156,7 @@ static un_status compile_kernel(trial *t, un__graph *ws, const un_uop *kernel, u
   UN__TRY(see_graph(t, optimised, UN__STAGE_KERNEL));
   UN__TRY(see_graph(t, linear, UN__STAGE_LINEAR));
   UN__TRY(un__render_llvm(linear, "kernel", target, source, un__graph_err(ws)));
+  UN__TRY(un__render_c(linear, "kernel", target, source, un__graph_err(ws)));
   UN__TRY(see_buffer(t, why));
   return see_buffer(t, source);
 }

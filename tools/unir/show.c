@@ -1,12 +1,31 @@
 /* show.c - `unir show`: a program at any stage. */
+#include <string.h>
+
 #include "engine/engine.h"
 #include "unir.h"
 
-typedef struct settings { un__show_options show; const char *device, *target; } settings;
+/* Languages as stages: the source that a kind of device takes. */
+typedef struct language { const char *name, *device; } language;
+static const language languages[] = {{"c", "cc"}};
+
+static const language *language_named(const char *name) {
+  for (size_t i = 0; i < sizeof languages / sizeof *languages; i++)
+    if (strcmp(languages[i].name, name) == 0) return &languages[i];
+  return NULL;
+}
+
+typedef struct settings {
+  un__show_options show;
+  const char *device, *target;
+  const language *language;      /* NULL: --stage names a stage */
+} settings;
 
 static const char *set_stage(void *s, const char *arg) {
-  bool ok = un__show_by_name(arg, &((settings *)s)->show.stage);
-  return ok ? NULL : "--stage: expected tensor, schedule, kernel, opt, linear, source or asm";
+  settings *set = s;
+  set->language = language_named(arg);
+  if (set->language) return set->show.stage = UN__SHOW_SOURCE, NULL;
+  bool ok = un__show_by_name(arg, &set->show.stage);
+  return ok ? NULL : "--stage: expected tensor, schedule, kernel, opt, linear, source, asm or c";
 }
 
 static const char *set_device(void *s, const char *arg) { return ((settings *)s)->device = arg, NULL; }
@@ -21,7 +40,7 @@ static const char *set_why(void *s, const char *arg) { return ((settings *)s)->s
 static const char *set_notes(void *s, const char *arg) { return ((settings *)s)->show.notes = true, NULL; }
 
 static const tool_option options[] = {
-  {"stage", "NAME", 0, set_stage, "tensor, schedule, kernel (default), opt, linear, source or asm"},
+  {"stage", "NAME", 0, set_stage, "tensor, schedule, kernel (default), opt, linear, source or asm; or c: the source for device cc"},
   {"device", "NAME", 0, set_device, "where it would run (default cpu): `unir devices` lists them"},
   {"target", "NAME", 0, set_target, "the machine to compile for, whatever this one is: host (default), generic (AVX2) or avx512"},
   {"numerics", "NAME", 0, set_numerics, "precise (default), strict or fast"},
@@ -29,6 +48,11 @@ static const tool_option options[] = {
   {"notes", NULL, 0, set_notes, "with --text: shapes, bounds and open ranges as comments"},
   {"why", NULL, 0, set_why, "what decided each choice of the optimiser; from stage opt on"},
 };
+
+static bool contradicts(const language *l, const char *device) {
+  size_t kind = strcspn(device, ":");
+  return strlen(l->device) != kind || strncmp(l->device, device, kind) != 0;
+}
 
 /* The pipeline starts from a SINK: a lone tensor is wanted as a result. */
 static const un_uop *as_sink(un__graph *ws, const un__parsed_graph *g) {
@@ -38,8 +62,9 @@ static const un_uop *as_sink(un__graph *ws, const un__parsed_graph *g) {
 /* A target is part of a device's name. */
 static un_status open_device(un__engine *engine, settings *s, un__err *err) {
   char name[96];
-  snprintf(name, sizeof name, "%s:%s", s->device, s->target ? s->target : "");
-  return un__engine_device(engine, s->target ? name : s->device, &s->show.device, err);
+  const char *device = s->device ? s->device : s->language ? s->language->device : "cpu";
+  snprintf(name, sizeof name, "%s:%s", device, s->target ? s->target : "");
+  return un__engine_device(engine, s->target ? name : device, &s->show.device, err);
 }
 
 static un_status show_on(un__engine *engine, settings *s, const char *path, un__strbuf *out, un__err *err) {
@@ -66,12 +91,14 @@ static un_status show(settings *s, const char *path, un__strbuf *out, un__err *e
 }
 
 static int run(int argc, char **argv) {
-  settings s = {.show = {.stage = UN__SHOW_KERNEL, .licences = UN__LIC_PRECISE}, .device = "cpu"};
+  settings s = {.show = {.stage = UN__SHOW_KERNEL, .licences = UN__LIC_PRECISE}};
   const char *path;
   int code;
   if (!tool_parse(&tool_show, argc, argv, &s, &path, &code)) return code;
   if (s.show.why && s.show.stage < UN__SHOW_OPT) return tool_usage(&tool_show, "--why: the optimiser decides at stage opt", NULL);
   if (s.show.notes && !s.show.text) return tool_usage(&tool_show, "--notes: needs --text", NULL);
+  if (s.language && s.device && contradicts(s.language, s.device))
+    return tool_usage(&tool_show, "--stage: this language is not what the device takes", s.device);
   un__err err = {.log = tool_log};
   un__strbuf out;
   un__sb_init(&out);

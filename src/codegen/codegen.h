@@ -20,7 +20,6 @@ extern const size_t un__codegen_npasses;
 /* Facts about a linear kernel that the engine needs for its artifact. nvars counts the VARs in order of listing. tasks is
  * the size of the grid, the product of the SPECIALs' sizes but LOCAL ones; group is that of the LOCAL ones, the threads of a
  * block; -1 where it is not a known number. local_bytes: all DEFINE_LOCALs, each begun at a multiple of UN__LOCAL_ALIGN. */
-enum { UN__LOCAL_ALIGN = 128 };
 typedef struct un__linear_facts { uint32_t nargs, nvars; int64_t tasks, group, local_bytes; } un__linear_facts;
 un__linear_facts un__linear_facts_of(const un_uop *linear);
 

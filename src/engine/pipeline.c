@@ -9,6 +9,7 @@
 #include "opt/opt.h"
 #include "rangeify/rangeify.h"
 #include "render_c/render_c.h"
+#include "render_cuda/render_cuda.h"
 #include "render_llvm/render_llvm.h"
 #include "uop/text.h"
 
@@ -53,6 +54,10 @@ static un_status render_c(const un_uop *linear, const un__device *d, un__strbuf 
   return un__render_c(linear, un__kernel_entry, d->target, out, err);
 }
 
+static un_status render_cuda(const un_uop *linear, const un__device *d, un__strbuf *out, un__err *err) {
+  return un__render_cuda(linear, un__kernel_entry, d->target, out, err);
+}
+
 static un_status render_un(const un_uop *linear, const un__device *d, un__strbuf *out, un__err *err) {
   un__print_text(out, linear, un__kernel_entry, UN__STAGE_LINEAR, false);
   return UN_OK;
@@ -68,6 +73,7 @@ typedef struct renderer {
 static const renderer renderers[] = {
   {"cpu", UN__FORMAT_LLVM_IR, render_llvm},
   {"cc", UN__FORMAT_C, render_c},
+  {"cuda", UN__FORMAT_CUDA_C, render_cuda},
   {"interp", UN__FORMAT_UN_LINEAR, render_un},
   {"null", UN__FORMAT_LLVM_IR, render_llvm},
 };

@@ -21,6 +21,9 @@ typedef struct un__gpu {
   double f32_flops;              /* a second, fma counted as two, no tensor cores */
 } un__gpu;
 
+/* Where the pieces of a block's shared memory begin: at multiples of it. */
+enum { UN__LOCAL_ALIGN = 128 };
+
 typedef struct un__target {
   const char *name;              /* goes into keys: same description, same kernels */
   const char *triple;            /* LLVM's target triple; "": this machine's */

@@ -1,0 +1,25 @@
+/* cuda_parts.h - what the files of this folder share. */
+#ifndef UN_RENDER_CUDA_CUDA_PARTS_H
+#define UN_RENDER_CUDA_CUDA_PARTS_H
+
+#include "render_c/cstyle.h"
+
+typedef struct un__cuda {
+  un__cstyle c;                    /* first: hooks get it */
+  un__ptrmap powers;               /* integer node -> k > 0: it is a multiple of 2^k */
+  uint32_t vectors;                /* bits of the vector types that are used */
+  int64_t local_bytes;             /* shared memory given out so far */
+  int64_t group;                   /* threads of a block */
+} un__cuda;
+
+static inline un__cuda *un__cuda_of(un__cstyle *r) { return (un__cuda *)r; }
+
+/* Finds out what is a multiple of a power of two; before the list is rendered. False: no memory. */
+bool un__cuda_find_powers(un__cuda *r, const un_uop *linear);
+/* Vectors in one access of up to 16 bytes, where the address is a multiple of it (hooks of the dialect). */
+bool un__cuda_load(un__cstyle *c, const un_uop *n);
+bool un__cuda_store(un__cstyle *c, const un_uop *n);
+/* The types that these accesses use. */
+void un__cuda_put_vector_types(const un__cuda *r, un__strbuf *out);
+
+#endif

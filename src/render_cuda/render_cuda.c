@@ -1,0 +1,126 @@
+/* render_cuda.c - the CUDA dialect: blocks and threads, shared memory, shuffles. */
+#include "render_cuda.h"
+
+#include "cuda_parts.h"
+
+/* ---- what only a GPU has ---- */
+
+/* A piece of the one array that the launch gives the size of. */
+static bool put_shared(un__cstyle *c, const un_uop *n) {
+  un__cuda *r = un__cuda_of(c);
+  int64_t count = un__known_size(n->src[0]), size = un__dt_info(n->dtype)->size;
+  if (count < 0 || count > INT32_MAX / size || un__dt_lanes(n->dtype) > 1 || !un__c_define(c, n, 's', c->at)) return false;
+  un__c_line(c);
+  un__c_emit(c, "%M *const %R = (%M *)(shared + %d);\n", n->dtype, un__c_lane(c, n, 0), n->dtype, r->local_bytes);
+  r->local_bytes += (count * size + UN__LOCAL_ALIGN - 1) / UN__LOCAL_ALIGN * UN__LOCAL_ALIGN;
+  return true;
+}
+
+/* Of 32 and 64 bits as it is, narrower ones as 32 bits. A block of less than a warp has no more threads to name. */
+static bool put_shuffle(un__cstyle *c, const un_uop *n) {
+  un__cuda *r = un__cuda_of(c);
+  uint32_t threads = r->group >= 32 ? UINT32_MAX : (1u << r->group) - 1;
+  bool narrow = un__dt_info(n->dtype)->size < 4;
+  if (!un__c_define(c, n, 'v', c->at)) return false;
+  for (uint32_t lane = 0; lane < un__lanes(n); lane++) {
+    un__c_begin(c, n->dtype, un__c_lane(c, n, lane));
+    if (narrow) un__c_emit(c, "(%T)", n->dtype);
+    un__sb_printf(&c->body, "__shfl_xor_sync(0x%xu, ", threads);
+    un__c_emit(c, "%s%R, %d);\n", narrow ? "(u32)" : "", un__c_lane(c, n->src[0], lane), un__attr(n, 0));
+  }
+  return true;
+}
+
+static bool put_own(un__cstyle *c, const un_uop *n) { return un__is(n, UN__OP_SHUFFLE) && put_shuffle(c, n); }
+
+/* ---- the dialect ---- */
+
+/* Of each function the one that rounds to nearest, whatever the options. */
+#define DEVICE "static __device__ __forceinline__ "
+static const un__c_dialect dialect = {
+  .name = "CUDA C",
+  .function = {
+    [UN__C_SQRT_F32] = {"__fsqrt_rn"}, [UN__C_SQRT_F64] = {"__dsqrt_rn"},
+    [UN__C_TRUNC_F32] = {"truncf"}, [UN__C_TRUNC_F64] = {"trunc"},
+    [UN__C_FLOOR_F32] = {"floorf"}, [UN__C_FLOOR_F64] = {"floor"},
+    [UN__C_FMA_F32] = {"__fmaf_rn"}, [UN__C_FMA_F64] = {"__fma_rn"},
+    [UN__C_F32_OF_BITS] = {"__uint_as_float"}, [UN__C_F64_OF_BITS] = {"__longlong_as_double"},
+    [UN__C_BITS_OF_F32] = {"__float_as_uint"}, [UN__C_BITS_OF_F64] = {"__double_as_longlong"},
+    [UN__C_F32_OF_F16] = {"f32_of_f16",
+      DEVICE "f32 f32_of_f16(u16 bits) { f32 x; asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(x) : \"h\"(bits)); return x; }\n"},
+    [UN__C_F16_OF_F32] = {"f16_of_f32",
+      DEVICE "u16 f16_of_f32(f32 x) { u16 bits; asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(bits) : \"f\"(x)); return bits; }\n"},
+    [UN__C_BF16_OF_F32] = {"bf16_of_f32",
+      DEVICE "u16 bf16_of_f32(f32 x) { u16 bits; asm(\"cvt.rn.bf16.f32 %0, %1;\" : \"=h\"(bits) : \"f\"(x)); return bits; }\n"},
+  },
+  .loop = "#pragma unroll 1", .barrier = "__syncthreads();",
+  .special = {[UN__AXIS_GLOBAL] = "blockIdx.x", [UN__AXIS_LOCAL] = "threadIdx.x"},
+  .local = put_shared, .own = put_own, .load = un__cuda_load, .store = un__cuda_store,
+};
+
+static const char types[] =
+  "typedef signed char i8;\n"
+  "typedef unsigned char u8;\n"
+  "typedef short i16;\n"
+  "typedef unsigned short u16;\n"
+  "typedef int i32;\n"
+  "typedef unsigned int u32;\n"
+  "typedef long long i64;\n"
+  "typedef unsigned long long u64;\n"
+  "typedef float f32;\n"
+  "typedef double f64;\n";
+
+/* ---- the function ---- */
+
+static const un_uop *special_of(const un_uop *linear, un__axis axis) {
+  for (uint32_t i = 0; i < linear->nsrc; i++)
+    if (un__is(linear->src[i], UN__OP_SPECIAL) && un__attr(linear->src[i], 0) == axis) return linear->src[i];
+  return NULL;
+}
+
+/* The most blocks that a grid has in its first dimension. */
+static bool needs_two_dimensions(const un_uop *blocks) { return blocks && blocks->src[0]->vmax > INT32_MAX; }
+
+static void put_signature(const un__cuda *r, const char *entry, un__strbuf *out) {
+  const un__cstyle *c = &r->c;
+  const char *comma = "";
+  un__sb_printf(out, "\nextern \"C\" __global__ void __launch_bounds__(%lld) %s(", (long long)r->group, entry);
+  for (size_t i = 0; i < c->params.n; i++, comma = ", ") {
+    const un_uop *p = c->params.at[i];
+    un__sb_printf(out, "%s%s%s *__restrict__ p%zu", comma, p && c->written.at[i] ? "" : "const ",
+                  p ? un__c_memory_type(p->dtype) : "void", i);
+  }
+  for (uint32_t i = 0; i < c->nvars; i++, comma = ", ") un__sb_printf(out, "%si64 n%u", comma, i);
+  un__sb_puts(out, ") {\n");
+}
+
+static void put_function(const un__cuda *r, const char *entry, const un_uop *blocks, un__strbuf *out) {
+  un__sb_puts(out, types);
+  un__cuda_put_vector_types(r, out);
+  un__cstyle_put_functions(&r->c, out);
+  put_signature(r, entry, out);
+  if (r->local_bytes) un__sb_printf(out, "  extern __shared__ __align__(%d) u8 shared[];\n", UN__LOCAL_ALIGN);
+  if (needs_two_dimensions(blocks)) {
+    un__sb_puts(out, "  const i64 block = blockIdx.x + (i64)blockIdx.y * gridDim.x;\n");
+    un__sb_printf(out, "  if (block >= %lldLL) return;\n", (long long)un__known_size(blocks->src[0]));
+  }
+  un__sb_puts(out, un__sb_str(&r->c.body));
+  un__sb_puts(out, "}\n");
+}
+
+un_status un__render_cuda(const un_uop *linear, const char *entry, const un__target *t, un__strbuf *out, un__err *err) {
+  un__err local = {0};
+  const un_uop *blocks = special_of(linear, UN__AXIS_GLOBAL), *threads = special_of(linear, UN__AXIS_LOCAL);
+  un__cuda r = {.group = threads ? un__known_size(threads->src[0]) : 1};
+  un__c_dialect d = dialect;
+  if (needs_two_dimensions(blocks)) d.special[UN__AXIS_GLOBAL] = "block";
+  if (r.group < 1) un__fail(&local, UN_ERR_INTERNAL, "CUDA C: the number of threads of a block is not known");
+  if (needs_two_dimensions(blocks) && un__known_size(blocks->src[0]) < 0)
+    un__fail(&local, UN_ERR_UNSUPPORTED, "CUDA C: a grid of unknown size that may have more than 2^31 - 1 blocks");
+  if (!un__cuda_find_powers(&r, linear)) un__fail(&local, UN_ERR_NOMEM, "no memory for CUDA C");
+  if (local.status == UN_OK && un__cstyle_render(&r.c, &d, linear, &local) == UN_OK) put_function(&r, entry, blocks, out);
+  if (out->failed) un__fail(&local, UN_ERR_NOMEM, "no memory for CUDA C");
+  un__cstyle_finish(&r.c);
+  un__ptrmap_finish(&r.powers);
+  return un__err_copy(err, &local);
+}

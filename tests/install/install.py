@@ -44,6 +44,10 @@ class Install(unittest.TestCase):
         cls.env = {**os.environ, "PKG_CONFIG_PATH": os.path.dirname(found["unir.pc"]), "PKG_CONFIG_SYSROOT_DIR": cls.stage,
                    "LD_LIBRARY_PATH": cls.lib, "PKG_CONFIG_ALLOW_SYSTEM_CFLAGS": "1", "PKG_CONFIG_ALLOW_SYSTEM_LIBS": "1"}
 
+    def test_lies_where_it_is_looked_for(self):
+        self.assertEqual(os.path.basename(self.lib), "lib")
+        self.assertEqual(os.path.dirname(self.found["unir.pc"]), os.path.join(self.lib, "pkgconfig"))
+
     @classmethod
     def tearDownClass(cls):
         cls.temporary.cleanup()

@@ -130,6 +130,18 @@ static const un_uop *no_proof(leaves *l, const un_uop *n) {
   return NULL;
 }
 
+/* What a barrier waits for, where that is an index: only that it has been computed matters. */
+static const un_uop *waited_for(leaves *l, const un_uop *n) {
+  const un_uop *m = made(l, n);
+  if (un__is_const(m)) return un__const_i(l->g, UN__DT(UN_I32), 0);
+  return is_index(m) && un__is(m, UN__OP_CAST) ? m->src[0] : m;
+}
+
+static const un_uop *source(leaves *l, const un_uop *n, uint32_t i, int64_t bits) {
+  if (i < sizes_of(n)) return sized(l, n->src[i], bits);
+  return un__is(n, UN__OP_BARRIER) && un__dt_is_index(n->src[i]->dtype) ? waited_for(l, n->src[i]) : made(l, n->src[i]);
+}
+
 static const un_uop *remake(leaves *l, const un_uop *n) {
   bool leaf = is_index(n) && is_leaf(n) && !un__is_const(n);
   int64_t bits = leaf ? widen(narrowest(l->t, n), n) : 64;
@@ -137,11 +149,10 @@ static const un_uop *remake(leaves *l, const un_uop *n) {
   if (un__is(n, UN__OP_CAST) && !is_index(n) && is_index(n->src[0])) return un__cast(l->g, n->dtype, made(l, n->src[0]));
   l->src.n = 0;
   for (uint32_t i = 0; i < n->nsrc; i++) {
-    bool size = i < sizes_of(n);
+    bool size = i < sizes_of(n) || un__is(n, UN__OP_BARRIER);
     /* What has a width and takes an index as it is was given no width that holds the index. */
     if (!size && !is_index(n) && is_index(n->src[i]) && !is_leaf(n->src[i])) return no_proof(l, n->src[i]);
-    const un_uop *s = size ? sized(l, n->src[i], bits) : made(l, n->src[i]);
-    if (!un__vec_push(&l->src, s)) {
+    if (!un__vec_push(&l->src, source(l, n, i, bits))) {
       un__fail(un__graph_err(l->g), UN_ERR_NOMEM, "no memory to lower indices");
       return NULL;
     }

@@ -66,9 +66,9 @@ static uint32_t used_digits(const un__digits *d, const un_uop *store, bool block
   return n;
 }
 
-static bool is_argument(const un_uop *pointer) {
+static const un_uop *memory_of(const un_uop *pointer) {
   while (un__is(pointer, UN__OP_AFTER)) pointer = pointer->src[0];
-  return un__is(pointer, UN__OP_PARAM);
+  return pointer;
 }
 
 /* Calls `gap` for each part of a number that the store does not move along: all but one value of it are idle. */
@@ -90,7 +90,7 @@ static uint32_t each_gap(const un__digits *d, const un_uop *store, bool block,
 
 bool un__pred_idle(un__rw *rw, const un_uop *store) {
   const un__digits *d = &threading(rw)->digits;
-  return is_argument(store->src[0]->src[0]) && each_gap(d, store, true, NULL, NULL) + each_gap(d, store, false, NULL, NULL) > 0;
+  return un__is(memory_of(store->src[0]->src[0]), UN__OP_PARAM) && each_gap(d, store, true, NULL, NULL) + each_gap(d, store, false, NULL, NULL) > 0;
 }
 
 typedef struct gate {

@@ -1,6 +1,7 @@
 /* apply.c - takes the steps of a plan: each is one simultaneous substitution of a range, and the rules of split.pat. */
 #include "legal.h"
 #include "pack.h"
+#include "share.h"
 #include "split.h"
 
 extern const un__pass un__pass_opt_split_accesses, un__pass_opt_split;
@@ -66,6 +67,7 @@ static void split_inner(un__graph *g, un__split *s, const un__opt_step *step, in
   bool reduce = kernel->axis[un__opt_axis_by_id(kernel, step->range_id)].reduce;
   const un_uop *n = s->range->src[0], *k = un__idx(g, step->factor), *count = ceil_div(g, n, step->factor);
   bool loop = step->axis == un__range_axis(s->range) && step->axis != UN__AXIS_UPCAST && step->axis != UN__AXIS_UNROLL;
+  if (reduce && t->gpu.arch) loop = false;     /* what threads stage for each part has one size */
   const un_uop *start = un__idx(g, 0), *size = k;
   if (count && !un__is_const_int(count, 1)) {
     s->rest = un__range(g, count, un__range_axis(s->range), un__range_id(s->range));
@@ -82,9 +84,18 @@ static void split_inner(un__graph *g, un__split *s, const un__opt_step *step, in
   if (s->clamp) s->value = un__binary(g, UN__OP_MIN, s->value, un__binary(g, UN__OP_SUB, n, un__idx(g, 1)));
 }
 
+static const un_uop *share_operands(un__graph *g, const un_uop *kernel, const un__opt_step *step,
+                                    const un__opt_kernel *k, const un__target *t) {
+  un__opt_share s;
+  const char *why = un__opt_share_of(k, (uint32_t)un__opt_axis_by_id(k, step->range_id), t, &s);
+  if (why) un__opt_refuse(step, why, un__graph_err(g));
+  return why ? NULL : un__opt_share_apply(g, kernel, k, &s);
+}
+
 static const un_uop *stage_operand(un__graph *g, const un_uop *kernel, const un__opt_step *step,
                                    const un__opt_kernel *k, const un__target *t) {
   un__opt_pack p;
+  if (t->gpu.arch) return share_operands(g, kernel, step, k, t);
   const char *why = un__opt_pack_of(k, (uint32_t)un__opt_axis_by_id(k, step->range_id), t, &p);
   if (why) un__opt_refuse(step, why, un__graph_err(g));
   return why ? NULL : un__opt_pack_apply(g, kernel, k, &p);

@@ -15,10 +15,10 @@ typedef enum un__opt_move {
 } un__opt_move;
 
 /* Decisions about one axis; 0: none. The range becomes chunks x rest x tile x copies x lanes, on a GPU blocks or rest x
- * copies x threads x warp x lanes. */
+ * copies x threads x warp x inner x lanes. */
 typedef struct un__opt_pick {
   int64_t lanes, copies, tile, chunks;
-  int64_t threads, warp;
+  int64_t threads, warp, inner;
   bool stage;  /* an operand is staged for each value of the rest */
   bool blocks; /* the rest is numbered by blocks */
 } un__opt_pick;
@@ -71,6 +71,7 @@ typedef struct un__opt_writer {
 
 /* Adds a step; the id of the range it makes, or -1 when the plan is full. */
 int64_t un__opt_add_step(un__opt_writer *w, int64_t id, un__axis axis, int64_t factor, bool inner);
+void un__opt_add_stage(un__opt_writer *w, int64_t id);
 
 /* The strategies of a CPU, in order. */
 void un__opt_pick_lanes(un__opt_choice *c);

@@ -51,7 +51,7 @@ int64_t un__opt_gpu_size(const un__opt_gpu *x, uint32_t axis) { return x->c->k->
 
 int64_t un__opt_gpu_left(const un__opt_gpu *x, uint32_t axis) {
   const un__opt_pick *p = &x->c->pick[axis];
-  const int64_t part[] = {p->lanes, p->warp, p->threads, p->copies};
+  const int64_t part[] = {p->lanes, p->inner, p->warp, p->threads, p->copies, p->tile};
   int64_t left = x->c->k->axis[axis].size;
   for (size_t i = 0; i < sizeof part / sizeof *part; i++)
     if (part[i] > 1) left = un__opt_ceil(left, part[i]);
@@ -133,9 +133,11 @@ static void write_axis(un__opt_writer *w, uint32_t axis) {
   int64_t left = a->known ? a->size : INT64_MAX;
   /* The lanes of a reduction are its newest range: they are taken off as a loop, and become lanes when copies are there. */
   int64_t lanes = take_part(w, axis, a->reduce ? UN__AXIS_REDUCE : UN__AXIS_UPCAST, p->lanes, &left);
+  take_part(w, axis, UN__AXIS_UNROLL, p->inner, &left);
   take_part(w, axis, UN__AXIS_WARP, a->reduce ? 0 : p->warp, &left);
   take_part(w, axis, a->reduce ? UN__AXIS_GROUP_REDUCE : UN__AXIS_LOCAL, p->threads, &left);
   take_part(w, axis, UN__AXIS_UNROLL, p->copies, &left);
+  if (a->reduce) take_part(w, axis, UN__AXIS_REDUCE, p->tile, &left);
   if (a->reduce && lanes >= 0) un__opt_add_step(w, lanes, UN__AXIS_UNROLL, p->lanes, true);
   if (p->blocks && left > 1) un__opt_add_step(w, a->id, UN__AXIS_GLOBAL, 0, false);
 }
@@ -147,4 +149,6 @@ void un__opt_gpu_write(un__opt_choice *c, un__opt_plan *plan) {
     for (uint32_t i = 0; i < c->k->nscopes; i++)
       for (uint32_t j = 0; c->k->scope[i].reduce == (reduce == 1) && j < c->k->scope[i].n; j++)
         write_axis(&w, c->k->scope[i].order[j]);
+  for (uint32_t i = 0; i < c->k->naxes; i++)
+    if (c->pick[i].stage) un__opt_add_stage(&w, c->k->axis[i].id);
 }

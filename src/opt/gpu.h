@@ -1,7 +1,8 @@
 /* gpu.h - plans for GPUs: what becomes a block, a thread, a vector and a copy in registers. Private to opt.
  *
- * Along one axis an element's place is ((((block or loop) * copies + copy) * threads + thread) * warp + neighbour) * lanes + lane:
- * lanes are one access of a thread, threads lie side by side in memory, copies are accesses under way at once.
+ * Along one axis an element's place has the digits, outermost first: block or loop, copy, thread, neighbour, inner copy, lane.
+ * Lanes are one access of a thread, threads lie side by side in memory, copies are accesses under way at once, inner copies
+ * what a thread keeps side by side. Of a reduction the `tile` steps inside of a loop come before all of these.
  */
 #ifndef UN_OPT_GPU_H
 #define UN_OPT_GPU_H

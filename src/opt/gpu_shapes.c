@@ -11,6 +11,7 @@ enum {
   ROW_REGISTERS = 64,    /* elements of a row that one thread keeps */
   COLUMN_GROUP = 32,     /* threads that share a column, at most */
   COLUMN_STEPS = 8,      /* rows under way at once */
+  MIN_DEPTH = 8,         /* steps of a product that are staged at a time, or twice as many */
   MIN_SIDE = 16,         /* of a product: below, it is read as rows or columns */
   MIN_COLUMN_WARP = 8,   /* threads side by side along a row: a cache line of vectors */
 };
@@ -69,7 +70,11 @@ static bool find_product(const un__opt_gpu *x, product *out) {
 /* How many of an axis a block takes. */
 static int64_t side(const un__opt_gpu *x, uint32_t axis) {
   const un__opt_pick *p = &x->c->pick[axis];
-  return (p->lanes > 1 ? p->lanes : 1) * (p->threads > 1 ? p->threads : 1) * (p->copies > 1 ? p->copies : 1);
+  const int64_t part[] = {p->lanes, p->inner, p->warp, p->threads, p->copies};
+  int64_t all = 1;
+  for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+    if (part[i] > 1) all *= part[i];
+  return all;
 }
 
 static int64_t blocks_of(const un__opt_gpu *x, const product *p) {
@@ -78,27 +83,55 @@ static int64_t blocks_of(const un__opt_gpu *x, const product *p) {
          (int64_t)trips(x, x->kept & ~(BIT(r) | BIT(c)));
 }
 
+/* Halves the larger side of what a thread has, outer copies first; false: it has one. */
+static bool make_smaller(un__opt_pick *row, un__opt_pick *column) {
+  int64_t *part[] = {&row->copies, &column->copies, &row->inner};
+  int64_t *largest = part[0];
+  for (size_t i = 1; i < sizeof part / sizeof *part; i++)
+    if (*part[i] > *largest) largest = part[i];
+  if (*largest < 2) return false;
+  *largest /= 2;
+  return true;
+}
+
+/* The axis of the reduction of which a part is staged at a time. */
+static void pick_depth(un__opt_gpu *x, const product *p) {
+  const un__opt_scope *s = &x->c->k->scope[p->scope];
+  uint32_t depth = s->order[s->n - 1];
+  int64_t n = un__opt_gpu_size(x, depth);
+  if (!x->c->k->axis[depth].known || n < 2 * MIN_DEPTH) return;
+  x->c->pick[depth].tile = n < 4 * MIN_DEPTH ? MIN_DEPTH : 2 * MIN_DEPTH;
+  x->c->pick[depth].stage = true;
+  un__opt_say(x->c, "both operands through shared memory, %lld steps of range %lld at a time", (long long)x->c->pick[depth].tile,
+              (long long)x->c->k->axis[depth].id);
+}
+
+/* Gives an axis inner copies, threads and outer copies as far as it goes. */
+static void fill_side(un__opt_gpu *x, uint32_t axis, int64_t inner, int64_t threads, int64_t copies) {
+  un__opt_pick *p = &x->c->pick[axis];
+  int64_t *const part[] = {&p->inner, &p->threads, &p->copies};
+  const int64_t want[] = {inner, threads, copies};
+  for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+    int64_t left = un__opt_gpu_left(x, axis), size = want[i];
+    while (size > 1 && size / 2 >= left) size /= 2;
+    *part[i] = size;
+  }
+}
+
 /* A block of 16 x 16 threads, each with a tile of results as large as leaves a block for every multiprocessor. */
 static bool pick_product(un__opt_gpu *x) {
   product p;
   if (!find_product(x, &p)) return false;
   un__opt_pick *row = &x->c->pick[p.row], *column = &x->c->pick[p.column];
-  const un__opt_scope *s = &x->c->k->scope[p.scope];
-  int32_t depth = un__opt_gpu_fast(x, s, s->axes, p.scope);
-  int64_t side_threads = block(x) >= BLOCK ? 16 : 8;
   column->lanes = un__opt_gpu_lanes(x, (uint32_t)p.column);
-  row->threads = column->threads = side_threads;
-  row->copies = 8;
-  column->copies = column->lanes > 1 ? 2 : 8;
-  if (depth >= 0 && column->lanes < 2 && may_reorder(x, s)) x->c->pick[depth].lanes = un__opt_gpu_lanes(x, (uint32_t)depth);
-  if (depth >= 0 && x->c->pick[depth].lanes > 1) row->copies = column->copies = 4;
-  while (blocks_of(x, &p) < units(x) && row->copies * column->copies > 1) {
-    un__opt_pick *larger = row->copies >= column->copies ? row : column;
-    larger->copies /= 2;
-  }
-  un__opt_say(x->c, "%lld x %lld results of ranges %lld and %lld a block, %lld a thread: %lld blocks", (long long)side(x, (uint32_t)p.row),
+  int64_t threads = block(x) >= BLOCK ? 16 : 8;
+  fill_side(x, (uint32_t)p.row, 4, threads, 2);
+  fill_side(x, (uint32_t)p.column, 1, threads, column->lanes < 2 ? 4 : column->lanes < 8 ? 2 : 1);
+  while (blocks_of(x, &p) < units(x) && make_smaller(row, column)) continue;
+  un__opt_say(x->c, "%lld x %lld results of ranges %lld and %lld a block: %lld blocks", (long long)side(x, (uint32_t)p.row),
               (long long)side(x, (uint32_t)p.column), (long long)x->c->k->axis[p.row].id, (long long)x->c->k->axis[p.column].id,
-              (long long)(row->copies * column->copies * column->lanes), (long long)blocks_of(x, &p));
+              (long long)blocks_of(x, &p));
+  pick_depth(x, &p);
   return true;
 }
 
@@ -229,6 +262,40 @@ static bool pick_columns(un__opt_gpu *x) {
   return true;
 }
 
+/* ---- turned: what is stored along one axis is read along another ---- */
+
+enum { TURNED_WARP = 16, TURNED_PART = 4 };
+
+static int32_t read_axis(const un__opt_gpu *x, uint32_t stored) {
+  for (uint32_t i = 0; i < x->c->k->nvalues; i++) {
+    if (x->c->k->value[i].kind != UN__OPT_LOAD || un__opt_move_of(x->c, stored, i) != UN__OPT_SCATTER) continue;
+    for (uint32_t j = 0; j < x->nest->n; j++)
+      if (x->nest->order[j] != stored && un__opt_move_of(x->c, x->nest->order[j], i) == UN__OPT_UNIT) return x->nest->order[j];
+  }
+  return -1;
+}
+
+/* A square through shared memory: read in order one way, stored in order the other way. */
+static bool pick_turned(un__opt_gpu *x) {
+  int32_t to = x->nest && !x->reduces ? un__opt_gpu_fast(x, x->nest, x->nest->axes, -1) : -1;
+  int32_t from = to < 0 ? -1 : read_axis(x, (uint32_t)to);
+  if (from < 0) return false;
+  const un__opt_axis *a = &x->c->k->axis[to], *b = &x->c->k->axis[from];
+  int64_t width = TURNED_WARP * TURNED_PART;
+  if (!a->known || !b->known || a->size < width || b->size < width || x->c->t->gpu.max_group < TURNED_WARP * TURNED_WARP) return false;
+  un__opt_pick *p = &x->c->pick[to], *q = &x->c->pick[from];
+  p->lanes = a->size % TURNED_PART ? 1 : un__opt_lanes(x->c, (uint32_t)to) < TURNED_PART ? 1 : TURNED_PART;
+  p->warp = TURNED_WARP;
+  if (p->lanes < 2) p->copies = TURNED_PART;
+  q->threads = TURNED_WARP;
+  q->copies = TURNED_PART;
+  if (un__opt_gpu_left(x, (uint32_t)to) > 1) p->stage = true;
+  else if (un__opt_gpu_left(x, (uint32_t)from) > 1) q->stage = true;
+  un__opt_say(x->c, "%lld x %lld values of ranges %lld and %lld through shared memory", (long long)width, (long long)width,
+              (long long)a->id, (long long)b->id);
+  return true;
+}
+
 /* ---- elements: nothing is reduced ---- */
 
 static bool pick_elements(un__opt_gpu *x) {
@@ -257,6 +324,6 @@ static bool pick_alone(un__opt_gpu *x) {
 }
 
 const un__opt_gpu_shape un__opt_gpu_shapes[] = {
-  {"product", pick_product}, {"rows", pick_rows}, {"columns", pick_columns}, {"elements", pick_elements}, {"alone", pick_alone},
+  {"product", pick_product}, {"rows", pick_rows}, {"columns", pick_columns}, {"turned", pick_turned}, {"elements", pick_elements}, {"alone", pick_alone},
 };
 const size_t un__opt_gpu_nshapes = sizeof un__opt_gpu_shapes / sizeof *un__opt_gpu_shapes;

@@ -82,7 +82,7 @@ int64_t un__opt_add_step(un__opt_writer *w, int64_t id, un__axis axis, int64_t f
   return factor ? w->next_id++ : id;
 }
 
-static void add_stage(un__opt_writer *w, int64_t id) {
+void un__opt_add_stage(un__opt_writer *w, int64_t id) {
   if (w->plan->n < UN__OPT_MAX_STEPS) w->plan->step[w->plan->n++] = (un__opt_step){.range_id = id, .kind = UN__OPT_STAGE};
 }
 
@@ -109,7 +109,7 @@ static void write_plan(un__opt_choice *c, un__opt_plan *plan) {
   for (uint32_t i = 0; i < c->k->naxes; i++)
     if (c->pick[i].chunks > 1) un__opt_add_step(&w, c->k->axis[i].id, UN__AXIS_THREAD, c->pick[i].chunks, false);
   for (uint32_t i = 0; i < c->k->naxes; i++)
-    if (c->pick[i].stage) add_stage(&w, c->k->axis[i].id);
+    if (c->pick[i].stage) un__opt_add_stage(&w, c->k->axis[i].id);
 }
 
 /* A kernel that came out of here, or of a file: it is taken as it is. */

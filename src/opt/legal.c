@@ -2,6 +2,7 @@
 #include "legal.h"
 
 #include "pack.h"
+#include "share.h"
 #include "simplify/digits.h"
 #include "uop/combine.h"
 
@@ -122,9 +123,10 @@ static const char *check_stores(const view *v) {
   return NULL;
 }
 
-/* Copies of a loop that is itself inside would be loops with one range closed twice. */
+/* Copies of a loop that is itself inside would be loops with one range closed twice; threads would fill scratch with different
+ * things. */
 static const char *check_nests(const view *v) {
-  if (v->axis->reduce || !expands(v->step->axis)) return NULL;
+  if (!expands(v->step->axis) && !un__axis_is_thread(v->step->axis)) return NULL;
   for (uint32_t i = 0; i < v->k->nscopes; i++)
     if (!v->k->scope[i].reduce && v->k->scope[i].outer & v->bit) return "another loop with stores stands inside it";
   return NULL;
@@ -248,7 +250,8 @@ static const char *check_shuffled(const view *v) {
 
 static const char *check_pack(const view *v) {
   un__opt_pack p;
-  if (v->target->gpu.arch) return "threads of a block cannot stage an operand";
+  un__opt_share s;
+  if (v->target->gpu.arch) return un__opt_share_of(v->k, (uint32_t)(v->axis - v->k->axis), v->target, &s);
   return un__opt_pack_of(v->k, (uint32_t)(v->axis - v->k->axis), v->target, &p);
 }
 

@@ -5,7 +5,7 @@
  *             inside. Outputs are computed twice there, to the same value; in a reduction what the part before had counts as
  *             the identity
  *   gates     the same of shorter ranges, of reductions where the target has masked accesses, and THREAD and GLOBAL of
- *             symbolic ranges; on GPUs all of these, and LOCAL, WARP and GROUP_REDUCE: r runs past n; accesses get the gate
+ *             symbolic ranges; on GPUs all of these, all parts of reductions, and LOCAL, WARP and GROUP_REDUCE: r runs past n; accesses get the gate
  *             value < n, reductions its WHERE
  *   clamp     UNROLL of shorter outputs (copies that are never lanes): reads see min(value, n - 1), stores get the gate
  *   bounds    loops: the inner part's size is what is left, min(k, n - outer * k)

@@ -37,17 +37,27 @@ typedef struct bench {
 } bench;
 
 /* Up to eight random steps, each taken when it is legal. The kernel and the seed alone decide. */
-static const un_uop *random_plan(void *data, un__graph *g, const un_uop *kernel, const un__target *t, uint32_t licences) {
+/* What a step may make of a range; COUNT: an operand is staged. */
+static const un__axis cpu_axes[] = {UN__AXIS_LOOP,   UN__AXIS_THREAD, UN__AXIS_UPCAST, UN__AXIS_UPCAST,
+                                    UN__AXIS_UNROLL, UN__AXIS_UNROLL, UN__AXIS_REDUCE, UN__AXIS_COUNT};
+static const un__axis gpu_axes[] = {UN__AXIS_GLOBAL, UN__AXIS_LOCAL,  UN__AXIS_UPCAST,       UN__AXIS_WARP,
+                                    UN__AXIS_UNROLL, UN__AXIS_REDUCE, UN__AXIS_GROUP_REDUCE, UN__AXIS_COUNT};
+
+static un__opt_step random_step(rng *r, const un__target *t) {
   static const int64_t factors[] = {0, 2, 3, 4, 5, 8, 16};
-  static const un__axis axes[] = {UN__AXIS_LOOP, UN__AXIS_THREAD, UN__AXIS_UPCAST, UN__AXIS_UPCAST, UN__AXIS_UNROLL, UN__AXIS_UNROLL,
-                                  UN__AXIS_REDUCE, UN__AXIS_LOCAL};
+  un__axis axis = (t->gpu.arch ? gpu_axes : cpu_axes)[rng_below(r, 8)];
+  int64_t id = (int64_t)rng_below(r, 6);
+  if (axis == UN__AXIS_COUNT) return (un__opt_step){.range_id = id, .kind = UN__OPT_STAGE};
+  bool outer = axis == UN__AXIS_THREAD || axis == UN__AXIS_GLOBAL;
+  return (un__opt_step){id, axis, factors[rng_below(r, 7)], !outer, UN__OPT_SPLIT};
+}
+
+static const un_uop *random_plan(void *data, un__graph *g, const un_uop *kernel, const un__target *t, uint32_t licences) {
   un__key key;
   if (!un__structural_key(kernel, &key)) return NULL;
   rng r = {*(const uint64_t *)data ^ key.lo};
-  for (int tries = 0; kernel && tries < 8; tries++) {
-    un__axis axis = axes[rng_below(&r, 8)];
-    int64_t factor = axis == UN__AXIS_LOCAL ? 0 : factors[rng_below(&r, 7)];
-    un__opt_plan one = {1, {{rng_below(&r, 6), axis, factor, axis != UN__AXIS_THREAD}}};
+  for (int tries = 0; kernel && tries < (t->gpu.arch ? 16 : 8); tries++) {
+    un__opt_plan one = {1, {random_step(&r, t)}};
     if (un__opt_legal(kernel, &one.step[0], t, licences, NULL)) kernel = un__opt_apply(g, kernel, &one, t, licences);
   }
   return kernel;

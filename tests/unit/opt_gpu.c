@@ -36,7 +36,8 @@ Test(opt_gpu, steps_are_refused_with_the_reason) {
   REFUSED(flat, "larger than a block", 0, UN__AXIS_LOCAL, 0, true);
   REFUSED(flat, "padding", 0, UN__AXIS_LOCAL, 1 << 22, true);
   REFUSED(mm, "at least 2", 0, UN__AXIS_LOCAL, 1, true);
-  REFUSED(mm, "cannot stage", .range_id = 0, .kind = UN__OPT_STAGE);
+  REFUSED(mm, "for a loop of a reduction or for a range of blocks", .range_id = 0, .kind = UN__OPT_STAGE);
+  REFUSED(mm, "read nothing again", .range_id = 2, .kind = UN__OPT_STAGE);
   REFUSED(sum, "no such range", 3, UN__AXIS_GLOBAL, 2, false);
   ALLOWED(mm, 0, UN__AXIS_GLOBAL, 0, false);
   ALLOWED(mm, 0, UN__AXIS_GLOBAL, 5, false);
@@ -87,6 +88,29 @@ Test(opt_gpu, ranges_share_digits_where_no_value_needs_both) {
   HAS(soft, 64, 256, 256, GROUPED(2, 256), GROUPED(3, 256), LOCAL(1, 256), BLOCKS(0));
   HAS(soft, 32, 512, 256, GROUPED(2, 256), GROUPED(3, 256), LOCAL(1, 256), LOCAL(0, 2), BLOCKS(0));
   HAS(columns, 2, 256, 1024, NEIGHBOURS(0, 32), GROUPED(1, 8), BLOCKS(0));
+}
+
+#define STEPS(id, n) {id, UN__AXIS_REDUCE, n, true, UN__OPT_SPLIT}
+#define STAGED_AT(i) {.range_id = i, .kind = UN__OPT_STAGE}
+
+Test(opt_gpu, operands_are_staged_by_all_threads) {
+  kern mm = k_matmul(g, UN_F32, 256, 256, 64, false, false), turned = k_transpose(g, UN_F32, 256, 256, false);
+  /* both operands, a gap of a vector behind each of 16 rows */
+  HAS(mm, 16, 256, 2 * 16 * (64 + 4) * 4, LOCAL(0, 16), LOCAL(1, 16), {0, UN__AXIS_UNROLL, 4, true, UN__OPT_SPLIT},
+      {1, UN__AXIS_UNROLL, 4, true, UN__OPT_SPLIT}, BLOCKS(0), BLOCKS(1), STEPS(2, 16), STAGED_AT(2));
+  /* what neighbours read side by side is not; what they read far apart is, a gap of one behind each of 32 rows */
+  HAS(turned, 64, 256, 32 * 33 * 4, LOCAL(1, 32), LOCAL(0, 8), {0, UN__AXIS_UNROLL, 4, true, UN__OPT_SPLIT}, BLOCKS(0), BLOCKS(1), STAGED_AT(1));
+}
+
+Test(opt_gpu, a_staged_operand_stays_where_it_is) {
+  kern mm = k_matmul(g, UN_F32, 256, 256, 64, false, false);
+  un__opt_plan plan = {5, {LOCAL(0, 16), LOCAL(1, 16), BLOCKS(0), STEPS(2, 16), STAGED_AT(2)}};
+  const un_uop *kernel = un__opt_apply(g, mm.root, &plan, &big_gpu, UN__LIC_PRECISE);
+  cr_assert(kernel, "%s", err.text);
+  const un__opt_step wrong[] = {STAGED_AT(2), GROUPED(2, 2), {2, UN__AXIS_UNROLL, 2, true, UN__OPT_SPLIT}, LOCAL(1, 2)};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) cr_expect_not(un__opt_legal(kernel, &wrong[i], &big_gpu, UN__LIC_PRECISE, NULL), "step %zu", i);
+  un__opt_step deeper = STEPS(2, 2);
+  cr_expect(un__opt_legal(kernel, &deeper, &big_gpu, UN__LIC_PRECISE, &err), "%s", err.text);
 }
 
 Test(opt_gpu, numbers_of_threads_have_a_limit) {
@@ -141,11 +165,12 @@ Test(opt_gpu, why_column_sums) {
 }
 Test(opt_gpu, why_transpose) {
   kern k = k_transpose(g, UN_F32, 8192, 8192, false);
-  check_why(&k, "elements: range 1 by 256 threads, 4 at once, 4 times: 16777216 accesses\n");
+  check_why(&k, "turned: 64 x 64 values of ranges 1 and 0 through shared memory\n");
 }
 Test(opt_gpu, why_matmul) {
   kern k = k_matmul(g, UN_F32, 4096, 4096, 4096, false, false);
-  check_why(&k, "product: 128 x 128 results of ranges 0 and 1 a block, 64 a thread: 1024 blocks\n");
+  check_why(&k, "product: 128 x 128 results of ranges 0 and 1 a block: 1024 blocks\n"
+            "product: both operands through shared memory, 16 steps of range 2 at a time\n");
 }
 Test(opt_gpu, why_gemv) {
   kern k = k_matmul(g, UN_F32, 1, 4096, 4096, false, true);

@@ -1,0 +1,284 @@
+/* share.c - which operands the threads of a block share, and how they lie in shared memory. */
+#include "share.h"
+
+#include "pack.h"
+#include "simplify/digits.h"
+
+#define BIT(a) (UINT64_C(1) << (a))
+
+enum { STATIC_BYTES = 48 * 1024, ACCESS_BYTES = 16 };
+
+static bool is_part(const un__opt_axis *a) {
+  return un__axis_is_thread(a->type) || a->type == UN__AXIS_UPCAST || a->type == UN__AXIS_UNROLL;
+}
+
+static uint32_t place_of(const un__opt_scope *s, uint32_t axis) {
+  uint32_t i = 0;
+  while (i < s->n && s->order[i] != axis) i++;
+  return i;
+}
+
+/* ---- what one copy covers ---- */
+
+/* Whether a loop of a reduction runs inside of what is staged for: of the same reduction further in, or of any for a block. */
+static bool runs_inside(const un__opt_kernel *k, uint32_t loop, uint32_t axis) {
+  const un__opt_axis *l = &k->axis[loop], *a = &k->axis[axis];
+  if (l->type != UN__AXIS_REDUCE || loop == axis) return false;
+  return a->type == UN__AXIS_GLOBAL || (l->scope == a->scope && place_of(&k->scope[l->scope], loop) > place_of(&k->scope[l->scope], axis));
+}
+
+/* 0: the load is none that can be staged there. */
+static uint64_t covered(const un__opt_kernel *k, const un__opt_value *v, uint32_t axis) {
+  if (v->kind != UN__OPT_LOAD || v->scope < 0 || !un__opt_pack_plain(k, v->node)) return 0;
+  if (k->axis[axis].reduce && k->axis[axis].scope != (uint32_t)v->scope) return 0;
+  uint64_t set = 0;
+  bool threads = false;
+  for (uint64_t m = v->moves; m; m &= m - 1) {
+    uint32_t a = (uint32_t)__builtin_ctzll(m);
+    if (!is_part(&k->axis[a]) && !runs_inside(k, a, axis)) continue;
+    if (!k->axis[a].known) return 0;
+    threads |= un__axis_is_thread(k->axis[a].type);
+    set |= BIT(a);
+  }
+  return threads ? set : 0;
+}
+
+static int64_t step_along(const un__opt_kernel *k, const un_uop *load, uint32_t axis, int64_t extent, un__affine *scratch, int64_t *mult) {
+  un__affine_axis along = {k->axis[axis].range, extent};
+  un__affine_scan(&k->nodes, &along, 1, scratch);
+  const un__affine *a = &scratch[un__topo_find(&k->nodes, load->src[0]->src[1])];
+  *mult = a->mult;
+  return a->linear && a->axis == 0 && a->step > 0 ? a->step : INT64_MAX;
+}
+
+/* Larger steps first. */
+static void insert_axis(un__opt_panel *p, uint32_t axis, int64_t step) {
+  uint32_t at = p->n++;
+  for (; at && p->step[at - 1] < step; at--) p->axis[at] = p->axis[at - 1], p->step[at] = p->step[at - 1];
+  p->axis[at] = (uint8_t)axis;
+  p->step[at] = step;
+}
+
+/* How many elements from the last axis on lie side by side in the operand, which must begin at multiples of the lanes. */
+static int64_t lanes_of(const un__opt_kernel *k, const un__opt_panel *p, un__affine *scratch) {
+  int64_t lanes = ACCESS_BYTES / un__dt_info(p->load->dtype)->size, run = 1, mult;
+  const un_uop *index = p->load->src[0];
+  uint32_t last = p->axis[p->n - 1];
+  for (uint32_t i = p->n; i-- > 0 && p->step[i] == run;) run *= k->axis[p->axis[i]].size;
+  if (lanes < 2 || run % lanes || p->size % lanes) return 1;
+  if (index->nsrc > 2 && k->mask[un__topo_find(&k->nodes, index->src[2])] & BIT(last)) return 1;
+  int64_t extent = k->axis[last].size < lanes ? k->axis[last].size : lanes;
+  if (step_along(k, p->load, last, extent, scratch, &mult) != 1 || extent != lanes) return 1;
+  return mult % lanes == 0 ? lanes : 1;
+}
+
+/* Rows of shared memory: the axes of the result that follow each other. A row more than a warp's banks long is followed by a
+ * gap, so that what is read or stored across rows is spread over the banks. */
+static void lay_out(const un__opt_kernel *k, un__opt_panel *p) {
+  bool reduced = false;
+  int64_t next = 0;
+  p->row = 1;
+  for (uint32_t i = p->n; i-- > 0;) {
+    const un__opt_axis *a = &k->axis[p->axis[i]];
+    if (a->reduce) {
+      reduced = true;
+      continue;
+    }
+    if (next && p->step[i] != next) break;
+    p->row *= a->size;
+    next = p->step[i] == INT64_MAX ? -1 : p->step[i] * a->size;
+  }
+  p->pad = p->row == p->size ? 0 : reduced ? ACCESS_BYTES / un__dt_info(p->load->dtype)->size : 1;
+}
+
+static bool panel_of(const un__opt_kernel *k, const un__opt_value *v, uint64_t set, un__opt_panel *out) {
+  un__affine *scratch = un__calloc(k->nodes.n, sizeof *scratch);
+  if (!scratch) return false;
+  *out = (un__opt_panel){.load = v->node, .size = (int64_t)un__opt_trips(k, set)};
+  for (; set; set &= set - 1) {
+    uint32_t a = (uint32_t)__builtin_ctzll(set);
+    int64_t mult;
+    insert_axis(out, a, step_along(k, v->node, a, k->axis[a].size, scratch, &mult));
+  }
+  out->lanes = lanes_of(k, out, scratch);
+  lay_out(k, out);
+  un__free(scratch);
+  return true;
+}
+
+/* ---- whether it is worth it ---- */
+
+/* Threads that do not move it read it again; neighbours that move it by more than an access read it out of order. */
+static bool is_shared(const un__opt_kernel *k, const un__opt_value *v, const un__digits *d, const un__opt_panel *p) {
+  for (uint32_t i = 0; i < d->n; i++) {
+    const un__digit *x = &d->digit[i];
+    int32_t a = un__opt_axis_by_id(k, un__range_id(x->range));
+    if (!un__axis_is_thread(x->axis) || x->size < 2) continue;
+    if (!(v->moves & BIT(a)) && v->live & BIT(a)) return true;
+    for (uint32_t j = 0; j < p->n; j++)
+      if (p->axis[j] == a && x->stride == 1 && p->step[j] > ACCESS_BYTES / un__dt_info(v->node->dtype)->size) return true;
+  }
+  return false;
+}
+
+static bool has_scratch(const un__opt_kernel *k) {
+  for (size_t i = 0; i < k->nodes.n; i++)
+    if (un__is(k->nodes.at[i], UN__OP_DEFINE_LOCAL)) return true;
+  return false;
+}
+
+const char *un__opt_share_of(const un__opt_kernel *k, uint32_t axis, const un__target *t, un__opt_share *out) {
+  un__digits d;
+  *out = (un__opt_share){0};
+  if (k->axis[axis].type != UN__AXIS_REDUCE && k->axis[axis].type != UN__AXIS_GLOBAL)
+    return "operands are shared for a loop of a reduction or for a range of blocks";
+  if (has_scratch(k)) return "operands are staged already";
+  const char *why = un__digits_of(&d, &k->nodes, t->gpu.warp);
+  if (why) return why;
+  uint64_t bytes = 0, most = t->gpu.shared_bytes < STATIC_BYTES ? t->gpu.shared_bytes : STATIC_BYTES;
+  out->threads = d.threads;
+  why = "threads of a block read nothing again, or out of order, that can be staged there";
+  for (uint32_t i = 0; i < k->nvalues && out->n < UN__OPT_MAX_SHARED; i++) {
+    uint64_t set = covered(k, &k->value[i], axis);
+    un__opt_panel *p = &out->panel[out->n];
+    if (!set) continue;
+    if (!panel_of(k, &k->value[i], set, p)) return "no memory";
+    if (!is_shared(k, &k->value[i], &d, p)) continue;
+    uint64_t more = un__opt_sat_mul((uint64_t)(p->size / p->row * (p->row + p->pad)), un__dt_info(p->load->dtype)->size);
+    bytes = un__opt_sat_add(bytes, more);
+    if (bytes > most) return "it does not fit into the shared memory of a block";
+    out->n++;
+  }
+  return out->n ? NULL : why;
+}
+
+/* ---- copying ---- */
+
+typedef struct copier {
+  un__graph *g;
+  const un__opt_kernel *k;
+  const un__opt_panel *p;
+  int64_t id;                              /* of the next range */
+  const un_uop *from[UN__OPT_MAX_AXES];    /* the panel's ranges */
+  const un_uop *at[UN__OPT_MAX_AXES];      /* what takes their place in the copy */
+} copier;
+
+/* NULL stands for 0. */
+static const un_uop *add(copier *c, const un_uop *a, const un_uop *b) { return a && b ? un__binary(c->g, UN__OP_ADD, a, b) : a ? a : b; }
+static const un_uop *times(copier *c, const un_uop *a, int64_t n) { return n == 1 ? a : un__binary(c->g, UN__OP_MUL, a, un__idx(c->g, n)); }
+
+/* Where an element lies: in rows of what the result moves along, which are numbered by the reduction's axes and then by other
+ * axes of the result. */
+typedef enum part { COLUMN, RESULT, REDUCED, PARTS } part;
+
+static part part_of(const copier *c, uint32_t i, int64_t columns) {
+  const un__opt_axis *a = &c->k->axis[c->p->axis[i]];
+  return a->reduce ? REDUCED : columns < c->p->row ? COLUMN : RESULT;
+}
+
+static const un_uop *place(copier *c, const un_uop *const *value) {
+  const un_uop *number[PARTS] = {NULL};
+  int64_t size[PARTS] = {1, 1, 1};
+  for (uint32_t i = c->p->n; i-- > 0;) {
+    part to = part_of(c, i, size[COLUMN]);
+    number[to] = add(c, number[to], times(c, value[i], size[to]));
+    size[to] *= c->k->axis[c->p->axis[i]].size;
+  }
+  const un_uop *row = number[REDUCED] ? add(c, times(c, number[REDUCED], size[RESULT]), number[RESULT]) : number[RESULT];
+  return row ? add(c, times(c, row, c->p->row + c->p->pad), number[COLUMN]) : number[COLUMN];
+}
+
+static const un_uop *element(un__graph *g, const un_uop *memory, const un_uop *at, const un_uop *gate) {
+  return un__uop(g, UN__OP_INDEX, memory ? memory->dtype : 0, (const un_uop *[]){memory, at, gate}, gate ? 3 : 2, NULL, 0);
+}
+
+enum { MAX_COPIES_UNROLLED = 16 };
+
+/* The copying loops: rounds, threads, lanes. The number of the access in `unit`, of its element in `p`. */
+static uint32_t make_loops(copier *c, int64_t threads, const un_uop **loop, const un_uop **unit, const un_uop **p) {
+  int64_t units = c->p->size / c->p->lanes, rounds = units / threads + (units % threads != 0);
+  uint32_t n = 0;
+  const un_uop *round = NULL;
+  if (rounds > 1)
+    round = loop[n++] = un__range(c->g, un__idx(c->g, rounds), rounds <= MAX_COPIES_UNROLLED ? UN__AXIS_UNROLL : UN__AXIS_LOOP, c->id++);
+  const un_uop *thread = loop[n++] = un__range(c->g, un__idx(c->g, threads), UN__AXIS_LOCAL, c->id++);
+  *unit = round ? add(c, times(c, round, threads), thread) : thread;
+  *p = times(c, *unit, c->p->lanes);
+  if (c->p->lanes < 2) return n;
+  loop[n] = un__range(c->g, un__idx(c->g, c->p->lanes), UN__AXIS_UPCAST, c->id++);
+  *p = add(c, *p, loop[n++]);
+  return n;
+}
+
+/* Element p of the operand's order: what each range of the panel is there. */
+static void make_places(copier *c, const un_uop *p) {
+  int64_t inner = 1;
+  for (uint32_t i = c->p->n; i-- > 0;) {
+    const un__opt_axis *a = &c->k->axis[c->p->axis[i]];
+    const un_uop *x = inner > 1 ? un__binary(c->g, UN__OP_FLOORDIV, p, un__idx(c->g, inner)) : p;
+    c->from[i] = a->range;
+    c->at[i] = i ? un__binary(c->g, UN__OP_FLOORMOD, x, un__idx(c->g, a->size)) : x;
+    inner *= a->size;
+  }
+}
+
+static const un_uop *behind_barrier(un__graph *g, const un_uop *memory, const un_uop *const *what, uint32_t n) {
+  return un__binary(g, UN__OP_AFTER, memory, un__uop(g, UN__OP_BARRIER, 0, what, n, NULL, 0));
+}
+
+/* Memory that is filled anew in a loop: at the beginning of each round all threads have read what the last one left. */
+static const un_uop *free_again(copier *c, const un_uop *memory) {
+  const un_uop *loop[UN__OPT_MAX_AXES];
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < c->p->load->ranges->n; i++) {
+    const un_uop *r = c->p->load->ranges->range[i];
+    bool covered_too = false;
+    for (uint32_t j = 0; j < c->p->n; j++) covered_too |= c->from[j] == r;
+    if (!covered_too && !un__axis_is_number(un__range_axis(r))) loop[n++] = r;
+  }
+  return n ? behind_barrier(c->g, memory, loop, n) : memory;
+}
+
+/* The nest that fills `memory`. */
+static const un_uop *fill(copier *c, int64_t threads, const un_uop *memory) {
+  const un_uop *loop[3], *unit, *p, *gate = NULL, *end[4];
+  uint32_t n = make_loops(c, threads, loop, &unit, &p);
+  make_places(c, p);
+  int64_t units = c->p->size / c->p->lanes;
+  if (units % threads) gate = un__binary(c->g, UN__OP_LT, unit, un__idx(c->g, units));
+  const un_uop *load = un__substitute(c->g, c->p->load, c->from, c->at, c->p->n);
+  if (load && gate) {
+    const un_uop *index = load->src[0];
+    const un_uop *both = index->nsrc > 2 ? un__binary(c->g, UN__OP_AND, index->src[2], gate) : gate;
+    const un_uop *address = element(c->g, index->src[0], index->src[1], both);
+    load = un__uop(c->g, UN__OP_LOAD, load->dtype, &address, 1, NULL, 0);
+  }
+  end[0] = un__binary(c->g, UN__OP_STORE, element(c->g, free_again(c, memory), place(c, c->at), gate), load);
+  for (uint32_t i = 0; i < n; i++) end[i + 1] = loop[i];
+  return un__uop(c->g, UN__OP_END, 0, end, n + 1, NULL, 0);
+}
+
+static const un_uop *scratch(un__graph *g, const un__opt_panel *p, int64_t id) {
+  const un_uop *size = un__idx(g, p->size / p->row * (p->row + p->pad));
+  return un__uop(g, UN__OP_DEFINE_LOCAL, un__dt_ptr(un__dt_scalar(p->load->dtype), UN__SPACE_LOCAL), &size, 1, &id, 1);
+}
+
+/* Every operand waits for all copies, so that they share a barrier. */
+const un_uop *un__opt_share_apply(un__graph *g, const un_uop *kernel, const un__opt_kernel *k, const un__opt_share *s) {
+  copier c = {.g = g, .k = k, .id = k->next_id};
+  const un_uop *filled[UN__OPT_MAX_SHARED], *memory[UN__OPT_MAX_SHARED], *from[UN__OPT_MAX_SHARED], *to[UN__OPT_MAX_SHARED];
+  for (uint32_t i = 0; i < s->n; i++) {
+    c.p = &s->panel[i];
+    memory[i] = scratch(g, c.p, i);
+    filled[i] = fill(&c, s->threads, memory[i]);
+  }
+  for (uint32_t i = 0; i < s->n; i++) {
+    c.p = &s->panel[i];
+    for (uint32_t j = 0; j < c.p->n; j++) c.from[j] = k->axis[c.p->axis[j]].range;
+    const un_uop *address = element(g, behind_barrier(g, memory[i], filled, s->n), place(&c, c.from), NULL);
+    from[i] = c.p->load;
+    to[i] = un__uop(g, UN__OP_LOAD, c.p->load->dtype, &address, 1, NULL, 0);
+    if (!to[i]) return NULL;
+  }
+  return un__substitute(g, kernel, from, to, s->n);
+}

@@ -147,16 +147,24 @@ static const struct { const char *name; const un__target *(*get)(void); } target
   {"host", un__target_host}, {"generic", un__target_generic}, {"avx512", target_avx512}, {"interp", un__target_interp}};
 enum { TARGETS = sizeof targets / sizeof *targets };
 
-const char *un__target_name(size_t i) { return i < TARGETS ? targets[i].name : NULL; }
+const char *un__target_name(size_t i) {
+  if (i < TARGETS) return targets[i].name;
+  const un__target *gpu = un__target_gpu(i - TARGETS);
+  return gpu ? gpu->gpu.arch : NULL;
+}
 
 const un__target *un__target_by_name(const char *name) {
   for (size_t i = 0; i < TARGETS; i++)
     if (strcmp(targets[i].name, name) == 0) return targets[i].get();
+  const un__target *gpu;
+  for (size_t i = 0; (gpu = un__target_gpu(i)); i++)
+    if (strcmp(gpu->gpu.arch, name) == 0) return gpu;
   return NULL;
 }
 
 bool un__target_runs_here(const un__target *t) {
   const un__target *h = un__target_host();
+  if (t->gpu.arch) return false;
   if (!*t->triple) return true;
 #if defined(__x86_64__) && defined(__linux__)
   return strcmp(t->triple, x86_64) == 0 && t->vector_bytes <= h->vector_bytes && t->fma <= h->fma && t->f16_convert <= h->f16_convert;

@@ -51,10 +51,18 @@ const un__target *un__target_host(void);
 const un__target *un__target_generic(void);   /* a fixed AVX2-class description with 2 threads: goldens use it */
 const un__target *un__target_interp(void);    /* nothing parallel, nothing vector: interp */
 
-/* Descriptions by name: "host", "generic", "avx512" (a fixed AVX-512-class one with 4 threads), "interp". NULL: none. */
+/* Descriptions by name: "host", "generic", "avx512" (a fixed AVX-512-class one with 4 threads), "interp", and the GPUs by
+ * their architecture: "sm_80" (A100), "sm_90a" (H200), "sm_100a" (B200), "sm_120a" (RTX 5090). NULL: none. */
 const un__target *un__target_by_name(const char *name);
 const char *un__target_name(size_t i);        /* the i-th name, from 0; NULL after the last */
+const un__target *un__target_gpu(size_t i);   /* of these the i-th GPU */
 /* Whether machine code for t can run in this process. */
 bool un__target_runs_here(const un__target *t);
+
+/* Room for the name of a GPU's description. */
+enum { UN__GPU_NAME = 96 };
+/* The description of a GPU whose own fields are known, named by all that decides about kernels. `name` holds UN__GPU_NAME
+ * bytes and lives as long as *out, like the text of gpu->arch. */
+void un__target_of_gpu(const un__gpu *gpu, char *name, un__target *out);
 
 #endif

@@ -1,0 +1,44 @@
+/* gpu.c - descriptions of GPUs: what all have in common, and four that are known without being present. */
+#include "target.h"
+
+#include <stdio.h>
+
+enum { KIB = 1024, MIB = 1024 * 1024 };
+
+/* Arithmetic of f16 and bf16 is f32 between conversions. An access of one thread is 16 bytes at most. A thread has 255
+ * registers. No GPU has a cache in which a second pass over a row is free. */
+#define GPU_COMMON                                                                                                   \
+  .triple = "", .cpu = "", .features = "", .threads = 1, .vector_bytes = 16, .vector_registers = 255,                \
+  .l1_bytes = 128 * KIB, .cache_line = 128, .has_local = true, .fma = true, .f16_convert = true, .online_pays = true
+
+/* Every GPU from sm_80 on. */
+#define UNIT_COMMON .warp = 32, .max_group = 1024, .unit_registers = 65536
+
+static const un__target gpus[] = {
+  /* A100 80GB SXM */
+  {.name = "gpu-sm_80", GPU_COMMON, .l2_bytes = 40 * MIB,
+   .gpu = {.arch = "sm_80", UNIT_COMMON, .units = 108, .unit_threads = 2048, .shared_bytes = 163 * KIB,
+           .unit_shared_bytes = 164 * KIB, .l2_bytes = 40 * MIB, .bytes_per_second = 2.0e12, .f32_flops = 19.5e12}},
+  /* H200 SXM */
+  {.name = "gpu-sm_90a", GPU_COMMON, .l2_bytes = 60 * MIB,
+   .gpu = {.arch = "sm_90a", UNIT_COMMON, .units = 132, .unit_threads = 2048, .shared_bytes = 227 * KIB,
+           .unit_shared_bytes = 228 * KIB, .l2_bytes = 60 * MIB, .bytes_per_second = 4.8e12, .f32_flops = 67e12}},
+  /* B200 */
+  {.name = "gpu-sm_100a", GPU_COMMON, .l2_bytes = 126 * MIB,
+   .gpu = {.arch = "sm_100a", UNIT_COMMON, .units = 148, .unit_threads = 2048, .shared_bytes = 227 * KIB,
+           .unit_shared_bytes = 228 * KIB, .l2_bytes = 126 * MIB, .bytes_per_second = 7.7e12, .f32_flops = 75e12}},
+  /* RTX 5090 */
+  {.name = "gpu-sm_120a", GPU_COMMON, .l2_bytes = 96 * MIB,
+   .gpu = {.arch = "sm_120a", UNIT_COMMON, .units = 170, .unit_threads = 1536, .shared_bytes = 99 * KIB,
+           .unit_shared_bytes = 100 * KIB, .l2_bytes = 96 * MIB, .bytes_per_second = 1.8e12, .f32_flops = 104e12}},
+};
+enum { GPUS = sizeof gpus / sizeof *gpus };
+
+const un__target *un__target_gpu(size_t i) { return i < GPUS ? &gpus[i] : NULL; }
+
+void un__target_of_gpu(const un__gpu *gpu, char *name, un__target *out) {
+  *out = (un__target){.name = name, GPU_COMMON, .l2_bytes = (uint32_t)gpu->l2_bytes, .gpu = *gpu};
+  snprintf(name, UN__GPU_NAME, "gpu-%s-u%u-t%u-r%u-s%u-%u-l%u-b%u-f%u", gpu->arch, gpu->units, gpu->unit_threads,
+           gpu->unit_registers, gpu->shared_bytes / KIB, gpu->unit_shared_bytes / KIB, (unsigned)(gpu->l2_bytes / MIB),
+           (unsigned)(gpu->bytes_per_second / 1e9), (unsigned)(gpu->f32_flops / 1e9));
+}

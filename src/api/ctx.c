@@ -139,3 +139,9 @@ void un_collect(un_ctx *cx) {
 
 const char *un_device(const un_ctx *cx) { return cx ? un__engine_device_at(cx->engine, cx->device)->name : NULL; }
 const char *un_device_kind(size_t i) { return un__engine_device_kind(i); }
+
+int un_device_count(const char *kind) {
+  int n = 0;
+  if (kind) un__engine_device_count(kind, &n, NULL);
+  return n;
+}

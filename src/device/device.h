@@ -41,9 +41,18 @@ typedef struct un__artifact {
   un__blob *keep;              /* compile() leaves here what is worth keeping, the caller's (un__free); NULL: not wanted */
 } un__artifact;
 
+/* What a compiler says of a kernel that it compiled. */
+typedef struct un__code_facts {
+  uint32_t registers;            /* of one thread */
+  uint32_t spill_bytes;          /* moved by the stores and loads of values that found no register */
+  uint32_t local_bytes;          /* memory of one thread in place of registers: arrays and spilled values */
+  uint32_t shared_bytes;         /* of one block, what a launch asks for included */
+} un__code_facts;
+
 typedef struct un__device un__device;
 typedef struct un__code un__code;        /* compiled kernel */
 typedef struct un__mem un__mem;          /* device memory */
+typedef struct un__timer un__timer;      /* a running clock */
 
 /* One step of a program that is run again and again: a kernel, or (code NULL) a copy of `bytes` bytes, args[1] to args[0].
  * The arrays belong to the caller and stay where they are as long as the recording; what is in them may change. */
@@ -56,11 +65,12 @@ typedef struct un__launch {
 typedef struct un__recording un__recording;     /* a list of launches, made ready */
 
 typedef struct un__device_vtable {
-  const char *kind;                      /* "cpu", "cc", "interp", "null" */
+  const char *kind;                      /* "cpu", "cc", "cuda", "interp", "null" */
   un_status (*compile)(un__device *d, const un__artifact *a, un__code **out, un__err *err);   /* any thread */
   void (*code_release)(un__device *d, un__code *c);
   un_status (*alloc)(un__device *d, size_t size, un__mem **out, un__err *err);      /* zero-size allowed; 64-byte aligned */
-  un_status (*wrap)(un__device *d, void *host, size_t size, un__mem **out, un__err *err);   /* borrow host memory */
+  /* The host's memory as it is now: borrowed where the device can reach it, else copied. Read only. */
+  un_status (*wrap)(un__device *d, void *host, size_t size, un__mem **out, un__err *err);
   void (*free)(un__device *d, un__mem *m);
   un_status (*write)(un__device *d, un__mem *m, size_t offset, const void *src, size_t size, un__err *err);
   un_status (*read)(un__device *d, const un__mem *m, size_t offset, void *dst, size_t size, un__err *err);
@@ -80,6 +90,12 @@ typedef struct un__device_vtable {
   /* Whatever decides, beside the artifact, what compile() makes of it: compiler and version, options, processor. NULL:
    * nothing is kept for other processes. */
   un_status (*identity)(un__device *d, un__strbuf *out, un__err *err);
+  /* NULL: the compiler does not say. */
+  void (*facts)(const un__device *d, const un__code *c, un__code_facts *out);
+  /* The time from one call to the other on the device's own clock, launches between them included; stop waits for them and
+   * frees the timer, also on failure. NULL: launches return when they are done, so any clock will do. */
+  un_status (*timer_start)(un__device *d, un__timer **out, un__err *err);
+  un_status (*timer_stop)(un__device *d, un__timer *t, double *out_seconds, un__err *err);
   void (*destroy)(un__device *d);
 } un__device_vtable;
 
@@ -95,7 +111,14 @@ struct un__device {
 un_status un__cpu_open(const un__target *t, uint32_t threads, un__device **out, un__err *err);
 un_status un__cc_open(const un__target *t, uint32_t threads, un__device **out, un__err *err);
 un_status un__null_open(const un__target *t, un__device **out, un__err *err);
+/* which: the number of a GPU, "0"; or the name of a GPU's description, "sm_90a", for a device that compiles but cannot run. */
+un_status un__cuda_open(const char *which, un__device **out, un__err *err);
 /* interp's opener lives in interp/interp.h: it needs graphs. */
+
+/* How many GPUs can be opened, without opening one. *out is 0 on failure, which says why there is none. */
+un_status un__cuda_count(int *out, un__err *err);
+/* A line for people about one of them. UN_ERR_NOMEM only of the text. */
+un_status un__cuda_describe(int ordinal, un__strbuf *out, un__err *err);
 
 /* Evaluates a launch formula; overflow or a negative result is UN_ERR_INVALID_ARG. */
 un_status un__launch_eval(const un__launch_formula *f, const int64_t *vars, uint32_t nvars, int64_t *out, un__err *err);

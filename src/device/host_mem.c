@@ -7,31 +7,20 @@
 #include <sys/mman.h>
 
 #include "base/mem.h"
+#include "size_class.h"
 
-enum { ALIGN = 64, CLASSES = 512 };
+enum { ALIGN = 64 };
 static const size_t huge = 2u << 20, keep_limit = (size_t)256 << 20;
 
 typedef struct kept { struct kept *next; } kept;
 
 struct un__host_heap {
   pthread_mutex_t lock;
-  kept *free[CLASSES];         /* blocks by size class */
+  kept *free[UN__SIZE_CLASSES];         /* blocks by size class */
   size_t kept_bytes;
 };
 
 static un__host_heap *heap_of(un__device *d) { return ((un__host_device *)d)->heap; }
-
-/* Classes are eighths of powers of two, so at most an eighth is wasted. */
-static unsigned class_of(size_t size, size_t *rounded) {
-  if (size < ALIGN) size = ALIGN;
-  unsigned log = 63 - (unsigned)__builtin_clzll(size);
-  size_t step = (size_t)1 << (log >= 3 ? log - 3 : 0);
-  if (step < ALIGN) step = ALIGN;
-  size_t r = (size + step - 1) / step * step;
-  *rounded = r;
-  log = 63 - (unsigned)__builtin_clzll(r);
-  return log * 8 + (unsigned)(r >> (log - 3) & 7);
-}
 
 un__host_heap *un__host_heap_create(void) {
   un__host_heap *h = un__calloc(1, sizeof *h);
@@ -40,7 +29,7 @@ un__host_heap *un__host_heap_create(void) {
 }
 
 static void trim_locked(un__host_heap *h) {
-  for (unsigned c = 0; c < CLASSES; c++)
+  for (unsigned c = 0; c < UN__SIZE_CLASSES; c++)
     for (kept *k = h->free[c], *next; k; k = next) {
       next = k->next;
       un__free(k);
@@ -85,7 +74,7 @@ un_status un__host_alloc(un__device *d, size_t size, un__mem **out, un__err *err
   *out = NULL;
   if (size > SIZE_MAX / 2) return un__fail(err, UN_ERR_NOMEM, "a buffer of %zu bytes is too large", size);
   size_t rounded;
-  unsigned c = class_of(size, &rounded);
+  unsigned c = un__size_class(size, ALIGN, &rounded);
   un__mem *m = un__alloc(sizeof *m);
   void *data = m ? take_block(h, rounded, c) : NULL;
   if (!data) {
@@ -109,7 +98,7 @@ void un__host_free(un__device *d, un__mem *m) {
   if (!m) return;
   if (!m->borrowed) {
     size_t rounded;
-    unsigned c = class_of(m->size, &rounded);
+    unsigned c = un__size_class(m->size, ALIGN, &rounded);
     pthread_mutex_lock(&h->lock);
     bool keep = h->kept_bytes + rounded <= keep_limit;
     if (keep) {
@@ -124,19 +113,14 @@ void un__host_free(un__device *d, un__mem *m) {
   un__free(m);
 }
 
-static un_status check_span(const un__mem *m, size_t offset, size_t size, const char *what, un__err *err) {
-  if (offset <= m->size && size <= m->size - offset) return UN_OK;
-  return un__fail(err, UN_ERR_INVALID_ARG, "%s of %zu bytes at %zu leaves a buffer of %zu bytes", what, size, offset, m->size);
-}
-
 un_status un__host_write(un__device *d, un__mem *m, size_t offset, const void *src, size_t size, un__err *err) {
-  UN__TRY(check_span(m, offset, size, "write", err));
+  UN__TRY(un__check_span(m->size, offset, size, "write", err));
   if (size) memcpy((char *)m->data + offset, src, size);
   return UN_OK;
 }
 
 un_status un__host_read(un__device *d, const un__mem *m, size_t offset, void *dst, size_t size, un__err *err) {
-  UN__TRY(check_span(m, offset, size, "read", err));
+  UN__TRY(un__check_span(m->size, offset, size, "read", err));
   if (size) memcpy(dst, (const char *)m->data + offset, size);
   return UN_OK;
 }
@@ -144,8 +128,8 @@ un_status un__host_read(un__device *d, const un__mem *m, size_t offset, void *ds
 un_status un__host_sync(un__device *d, un__err *err) { return UN_OK; }
 
 un_status un__host_copy(un__device *d, un__mem *dst, const un__mem *src, size_t size, un__err *err) {
-  UN__TRY(check_span(dst, 0, size, "copy", err));
-  UN__TRY(check_span(src, 0, size, "copy", err));
+  UN__TRY(un__check_span(dst->size, 0, size, "copy", err));
+  UN__TRY(un__check_span(src->size, 0, size, "copy", err));
   if (size && dst != src) memcpy(dst->data, src->data, size);
   return UN_OK;
 }

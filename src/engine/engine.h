@@ -17,11 +17,14 @@ un_status un__engine_create(un__world *w, un__engine **out, un__err *err);
 void un__engine_destroy(un__engine *e);
 un__engine_stats un__engine_stats_of(un__engine *e);
 
-/* Opens (or finds) a device by name: a kind, "cpu", "cc", "interp" or "null", or "kind:target" with a name of target.h. */
+/* Opens (or finds) a device by name: a kind, "cpu", "cc", "cuda", "interp" or "null", "kind:target" with a name of target.h, or
+ * "cuda:1". */
 un_status un__engine_device(un__engine *e, const char *name, int *out_device, un__err *err);
 const un__device *un__engine_device_at(un__engine *e, int device);
 /* The name of the i-th kind of device that this build has, from 0; NULL after the last. */
 const char *un__engine_device_kind(size_t i);
+/* How many devices of a kind this machine has, without opening one; when there is none, err says why. */
+un_status un__engine_device_count(const char *kind, int *out, un__err *err);
 
 /* Who optimises a kernel: the heuristics, unless a search or a test does it. Gives the optimised kernel; NULL on failure. To
  * be set before anything is compiled, since kernels are kept by what they compute. */

@@ -101,7 +101,8 @@ static void compile_all(un__engine *e, jobs *list, int device, uint32_t licences
   workshop w = {.e = e, .at = list->at, .n = list->n, .device = device, .licences = licences};
   pthread_mutex_init(&w.lock, NULL);
   pthread_t helper[MAX_COMPILE_THREADS];
-  uint32_t helpers = 0, want = e->device[device]->target->threads;
+  const un__target *t = e->device[device]->target;
+  uint32_t helpers = 0, want = t->gpu.arch ? un__target_host()->threads : t->threads;     /* compilers run on the processor */
   if (want > MAX_COMPILE_THREADS) want = MAX_COMPILE_THREADS;
   if (un__rw_env_get()->limited) want = 1;      /* which firing is the last one must not depend on a race */
   while (helpers + 1 < want && helpers + 1 < list->n && !pthread_create(&helper[helpers], NULL, compile_jobs, &w)) helpers++;

@@ -66,7 +66,7 @@ static un_status show_code(shower *s, const un_uop *linear) {
 
 /* What makes a line between kernels a comment of the form that is shown; trees need none. */
 static const char *comment_mark(const shower *s) {
-  if (s->opt->stage == UN__SHOW_ASM) return "# ";
+  if (s->opt->stage == UN__SHOW_ASM) return s->device->target->gpu.arch ? "// " : "# ";
   if (s->opt->stage == UN__SHOW_SOURCE) return un__source_comment(s->device);
   return s->opt->text ? "# " : "";
 }

@@ -73,7 +73,7 @@ class Stages(kit.Case):
             self.assertNotIn("%zmm", generic)
             self.assertEqual(generic, self.show("asm", device="--device=cpu:generic"))
         self.assertEqual(self.show("opt", "--target=generic", device="--device=null"), self.show("opt"))
-        self.usage("show", "--target=z80", "matmul.un", says="--target: expected host, generic or avx512")
+        self.usage("show", "--target=z80", "matmul.un", says="--target: expected host, generic, avx512 or, with --device=cuda, a GPU such as sm_90a")
         self.fails("show", "--device=null:z80", "matmul.un", says='no target "z80": expected one of host, generic, avx512, interp')
         self.assertEqual(self.show("linear", "--target=generic", device="--device=interp"), self.show("linear"))
 

@@ -62,7 +62,7 @@ class Usage(kit.Case):
 
     def test_values(self):
         self.usage("show", "--stage=middle", "double.un", says=["--stage: expected tensor, schedule, kernel", "middle"])
-        self.usage("opt", "--target=z80", "double.un", says=["--target: expected generic, avx512, host or interp", "z80"])
+        self.usage("opt", "--target=z80", "double.un", says=["--target: expected generic, avx512, host, interp or a GPU such as sm_90a", "z80"])
         for command in WITH_FILE:
             self.usage(command, "--numerics=sloppy", "double.un", says=["expected precise, strict or fast", "sloppy"])
 
@@ -145,8 +145,26 @@ class Files(kit.Case):
 
 class Devices(kit.Case):
     def test_list(self):
-        names = [line.split()[0] for line in self.ok("devices").splitlines()]
+        lines = self.ok("devices").splitlines()
+        gpus = [line for line in lines if line.startswith("cuda")]
+        names = [line.split()[0] for line in lines if line not in gpus]
         self.assertEqual(names, (["cpu"] if "cpu" in kit.HAVE else []) + ["cc", "interp", "null"])
+        for number, line in enumerate(gpus):
+            self.assertRegex(line, rf"^cuda +not available: |^cuda:{number} ")
+        self.assertTrue(gpus)
+
+    def test_no_driver(self):
+        os.environ["UNIR_CUDA_DRIVER"] = "/nowhere/libcuda.so.1"
+        self.addCleanup(os.environ.pop, "UNIR_CUDA_DRIVER")
+        self.assertIn("\ncuda          not available: cuda: no NVIDIA driver: /nowhere/libcuda.so.1: ", "\n" + self.ok("devices"))
+        for name in ["cuda", "cuda:0", "cuda:7"]:
+            self.fails("show", f"--device={name}", "double.un", says="no NVIDIA driver")
+
+    def test_described_gpu(self):
+        self.assertIn("RANGE", self.ok("show", "--device=cuda:sm_90a", "double.un"))
+        self.assertEqual(self.ok("show", "--device=cuda", "--target=sm_80", "double.un"), self.ok("show", "--device=cuda:sm_80", "double.un"))
+        self.fails("show", "--device=cuda:sm_1", "double.un", says="expected a number, sm_80, sm_90a, sm_100a, sm_120a")
+        self.fails("show", "--device=null:sm_80", "double.un", says='expected device "cuda:sm_80"')
 
     def test_unknown(self):
         for command in ["show", "run"]:

@@ -25,7 +25,7 @@ import subprocess
 import sys
 import tempfile
 
-DOCUMENTS = ["README.md", "docs/life-of-a-tensor.md", "docs/text-format.md"]
+DOCUMENTS = ["README.md", "docs/life-of-a-tensor.md", "docs/text-format.md", "docs/gpu.md"]
 PROGRAMS = ["tools/unir", "examples"]        # folders of the build whose programs are called by name
 BLOCK = re.compile(r"(?:^<!--(?P<source>(?:(?!-->).)*)-->\n)?^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.M | re.S)
 

@@ -22,7 +22,7 @@ static const char *set_list(void *s, const char *arg) { return ((settings *)s)->
 static const char *set_target(void *s, const char *arg) {
   const un__target *t = un__target_by_name(arg);
   if (t) ((settings *)s)->env.target = t;
-  return t ? NULL : "--target: expected generic, avx512, host or interp";
+  return t ? NULL : "--target: expected generic, avx512, host, interp or a GPU such as sm_90a";
 }
 
 static const tool_option options[] = {

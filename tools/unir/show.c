@@ -31,7 +31,7 @@ static const char *set_stage(void *s, const char *arg) {
 static const char *set_device(void *s, const char *arg) { return ((settings *)s)->device = arg, NULL; }
 static const char *set_target(void *s, const char *arg) {
   ((settings *)s)->target = arg;
-  return un__target_by_name(arg) ? NULL : "--target: expected host, generic or avx512";
+  return un__target_by_name(arg) ? NULL : "--target: expected host, generic, avx512 or, with --device=cuda, a GPU such as sm_90a";
 }
 
 static const char *set_numerics(void *s, const char *arg) { return tool_set_licences(&((settings *)s)->show.licences, arg); }
@@ -42,7 +42,7 @@ static const char *set_notes(void *s, const char *arg) { return ((settings *)s)-
 static const tool_option options[] = {
   {"stage", "NAME", 0, set_stage, "tensor, schedule, kernel (default), opt, linear, source or asm; or c: the source for device cc"},
   {"device", "NAME", 0, set_device, "where it would run (default cpu): `unir devices` lists them"},
-  {"target", "NAME", 0, set_target, "the machine to compile for, whatever this one is: host (default), generic (AVX2) or avx512"},
+  {"target", "NAME", 0, set_target, "the machine to compile for, whatever this one is: host (default), generic (AVX2), avx512; sm_90a etc. with --device=cuda"},
   {"numerics", "NAME", 0, set_numerics, "precise (default), strict or fast"},
   {"text", NULL, 0, set_text, ".un text instead of trees; source and asm have one form"},
   {"notes", NULL, 0, set_notes, "with --text: shapes, bounds and open ranges as comments"},

@@ -1,0 +1,131 @@
+/* nvrtc.c - the real compiler: kernels become code for each architecture, without a GPU. TAP output; every test is skipped, by
+ * name, where there is no NVRTC; one that UNIR_NVRTC names must be there. */
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "device/cuda/nvrtc.h"
+
+static int tests, failures;
+
+static void report(bool ok, const char *name, const char *arch, const char *why) {
+  printf("%sok %d - %s %s\n", ok ? "" : "not ", ++tests, name, arch);
+  for (const char *line = ok ? "" : why; *line; line += strcspn(line, "\n"), line += *line == '\n')
+    printf("# %.*s\n", (int)strcspn(line, "\n"), line);
+  failures += !ok;
+}
+
+static const char elementwise[] =
+  "extern \"C\" __global__ void f(float *p0, const float *p1, long long n) {\n"
+  "  long long i = blockIdx.x * 256ll + threadIdx.x;\n"
+  "  if (i < n) p0[i] = p1[i] * 3.0f + 1.0f;\n}\n";
+static const char reduction[] =
+  "extern \"C\" __global__ void __launch_bounds__(256) f(float *p0, const float *p1) {\n"
+  "  __shared__ float part[8];\n"
+  "  extern __shared__ float more[];\n"
+  "  float x = p1[blockIdx.x * 256 + threadIdx.x];\n"
+  "  for (int m = 16; m; m >>= 1) x += __shfl_xor_sync(0xffffffffu, x, m);\n"
+  "  if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = x;\n"
+  "  more[threadIdx.x] = x;\n"
+  "  __syncthreads();\n"
+  "  if (threadIdx.x == 0) p0[blockIdx.x] = part[0] + part[7] + more[255];\n}\n";
+static const char array_of_a_thread[] =
+  "extern \"C\" __global__ void f(int *p0, const int *p1) {\n"
+  "  int a[64];\n"
+  "  for (int i = 0; i < 64; i++) a[i] = p1[i];\n"
+  "  for (int i = 0; i < 64; i++) p0[i] = a[p1[i] & 63];\n}\n";
+
+static void check_cubin(const char *name, const char *text, const char *arch, bool local) {
+  un__err err = {0};
+  char *cubin = NULL;
+  size_t size = 0;
+  un__code_facts f = {0};
+  un_status status = un__nvrtc_cubin(&(un__cu_source){text, "f", arch, 0}, &cubin, &size, &f, &err);
+  bool elf = status == UN_OK && size > 64 && memcmp(cubin, "\177ELF", 4) == 0;
+  bool facts = f.registers >= 4 && f.registers <= 255 && (f.local_bytes >= 256) == local;
+  if (elf && !facts) un__fail(&err, UN_ERR_COMPILE, "%u registers, %u bytes of local memory", f.registers, f.local_bytes);
+  report(elf && facts, name, arch, err.text);
+  un__free(cubin);
+}
+
+/* The only multiply-add is one that the text asks for. */
+static void check_no_contraction(const char *arch) {
+  un__err err = {0};
+  char *ptx = NULL, target[32];
+  snprintf(target, sizeof target, ".target %s", arch);
+  bool ok = un__nvrtc_ptx(&(un__cu_source){elementwise, "f", arch, 0}, &ptx, &err) == UN_OK && strstr(ptx, target) &&
+            strstr(ptx, "mul.rn.f32") && strstr(ptx, "add.rn.f32") && !strstr(ptx, "fma.");
+  report(ok, "assembly without contraction", arch, ptx ? ptx : err.text);
+  un__free(ptx);
+}
+
+static void check_messages(const char *arch) {
+  un__err err = {0};
+  char *cubin = NULL;
+  size_t size;
+  un__code_facts f;
+  un_status status = un__nvrtc_cubin(&(un__cu_source){"extern \"C\" __global__ void f(float *p) {\n  *p = nonsense;\n}\n", "f", arch, 0}, &cubin,
+                                     &size, &f, &err);
+  report(status == UN_ERR_COMPILE && !cubin && strstr(err.text, "CUDA C of f cannot be compiled for") &&
+           strstr(err.text, "f(2): error: identifier \"nonsense\" is undefined"), "a message of the compiler", arch, err.text);
+}
+
+static void check_unknown(void) {
+  un__err err = {0};
+  char *cubin = NULL;
+  size_t size;
+  un__code_facts f;
+  un_status status = un__nvrtc_cubin(&(un__cu_source){elementwise, "f", "sm_999", 0}, &cubin, &size, &f, &err);
+  report(status == UN_ERR_DEVICE && strstr(err.text, "does not know sm_999: one that is newer is needed"), "an architecture of the future", "sm_999",
+         err.text);
+}
+
+static void *compile_some(void *data) {
+  for (int i = 0; i < 3; i++) {
+    un__err err = {0};
+    char *cubin = NULL;
+    size_t size;
+    un__code_facts f;
+    if (un__nvrtc_cubin(&(un__cu_source){reduction, "f", "sm_90a", 0}, &cubin, &size, &f, &err) == UN_OK) ++*(int *)data;
+    un__free(cubin);
+  }
+  return NULL;
+}
+
+static void check_threads(void) {
+  enum { N = 4 };
+  pthread_t thread[N];
+  int done[N] = {0}, all = 0;
+  for (int i = 0; i < N; i++) pthread_create(&thread[i], NULL, compile_some, &done[i]);
+  for (int i = 0; i < N; i++) {
+    pthread_join(thread[i], NULL);
+    all += done[i];
+  }
+  report(all == 3 * N, "several threads", "sm_90a", "a compilation failed");
+}
+
+int main(void) {
+  static const char *const archs[] = {"sm_80", "sm_90a", "sm_120a"};
+  un__err none = {0};
+  int major, minor;
+  if (un__nvrtc_version(0, &major, &minor, &none) != UN_OK) {
+    bool named = getenv("UNIR_NVRTC") && *getenv("UNIR_NVRTC");
+    printf(named ? "Bail out! %s\n" : "1..0 # SKIP cuda_nvrtc: %s\n", none.text);
+    return named;
+  }
+  printf("# NVRTC %d.%d\n", major, minor);
+  for (size_t i = 0; i < sizeof archs / sizeof *archs; i++) {
+    check_cubin("elementwise", elementwise, archs[i], false);
+    check_cubin("reduction", reduction, archs[i], false);
+    check_cubin("an array that is no register", array_of_a_thread, archs[i], true);
+    check_no_contraction(archs[i]);
+    check_messages(archs[i]);
+  }
+  check_unknown();
+  check_threads();
+  printf("1..%d\n", tests);
+  return failures != 0;
+}

@@ -171,6 +171,45 @@ static void facts_are_kept(void) {
   check_clean();
 }
 
+/* What one process compiled another one loads, without text and without a compiler. */
+static void kept_code(void) {
+  un__device *d;
+  un__code *code;
+  un__mem *m;
+  un__blob kept = {NULL, 0};
+  un__strbuf identity;
+  int64_t vars[1] = {1};
+  int32_t x = 1;
+  un__artifact a = artifact_of("f ADD_ONE", 1, 1);
+  a.keep = &kept;
+  un__sb_init(&identity);
+  OK(un__cuda_open("0", &d, err));
+  OK(d->vt->identity(d, &identity, err));
+  CHECK(!strcmp(identity.at, "cuda sm_90a NVRTC 13.0 --fmad=false -default-device --std=c++17"), "%s", identity.at);
+  un__sb_finish(&identity);
+  OK(d->vt->compile(d, &a, &code, err));
+  d->vt->code_release(d, code);
+  CHECK(kept.bytes && kept.size == sizeof "f ADD_ONE");
+  fail_call("nvrtcCompileProgram", 0, 1);
+  a = artifact_of("", 1, 1);
+  a.binary = kept;
+  OK(d->vt->compile(d, &a, &code, err));
+  OK(d->vt->wrap(d, &x, 4, &m, err));
+  OK(d->vt->launch(d, code, &m, vars, err));
+  OK(d->vt->read(d, m, 0, &x, 4, err));
+  CHECK(x == 2);
+  d->vt->free(d, m);
+  d->vt->code_release(d, code);
+  un__free(kept.bytes);
+  a = artifact_of("f BAD", 1, 1);
+  kept = (un__blob){NULL, 0};
+  a.keep = &kept;
+  FAILS(UN_ERR_COMPILE, "cannot be compiled", d->vt->compile(d, &a, &code, err));
+  CHECK(!kept.bytes);
+  d->vt->destroy(d);
+  check_clean();
+}
+
 static void described_gpu(void) {
   un__device *d;
   un__code *code;
@@ -400,6 +439,7 @@ const test_case driver_cases[] = {
   {"kernels that cannot be compiled", bad_kernels},
   {"an architecture that the compiler does not know", unknown_architecture, {"STUB_CAPABILITY=103"}},
   {"what the compiler says of a kernel", facts_are_kept},
+  {"code that is kept", kept_code},
   {"a GPU that is described only", described_gpu, {"UNIR_CUDA_DRIVER=/nowhere/libcuda.so.1"}},
   {"grids", grids},
   {"work is done in order", work_is_in_order},

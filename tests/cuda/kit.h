@@ -9,11 +9,18 @@
 #include "device/device.h"
 #include "stub.h"
 
+enum { MAX_VARIABLES = 4, CASE_FAILED = 1, CASE_SKIPPED = 77 };
+
 typedef struct test_case {
   const char *name;
   void (*run)(void);
-  const char *environment[4];      /* "NAME=value" for this case */
+  const char *environment[MAX_VARIABLES];      /* "NAME=value" for this case */
 } test_case;
+
+/* Runs the cases of all lists (NULL ends them) whose names have `only` in them; the exit status. */
+int run_cases(const test_case *const *lists, const char *only);
+/* Ends the case as one that cannot be run here. */
+_Noreturn void skip_case(const char *why);
 
 /* Ends the case as failed, saying where and what, unless the condition holds. */
 #define CHECK(cond, ...) \
@@ -30,6 +37,8 @@ _Noreturn void check_failed(const char *file, int line, const char *what, const 
     CHECK(strstr(err_.text, words), "the message is: %s", err_.text);                                         \
   } while (0)
 
+/* argv is STUB [NAME]: STUB is the driver and the compiler from now on. */
+bool use_stub(int argc, char **argv);
 /* The stand-in for the driver, once something has loaded it or not. */
 stub_state *the_stub(void);
 void fail_call(const char *call, int after, int with);

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "compile.h"
 #include "cuda.h"
+#include "nvrtc.h"
 
 struct un__code {
   cu_module module;
@@ -16,7 +17,7 @@ struct un__code {
 /* More than 48 KiB of shared memory must be asked for. */
 enum { SHARED_FOR_ALL = 48 * 1024 };
 
-static un_status load(un__cuda *c, const char *cubin, const char *entry, un__code *code, un__err *err) {
+static un_status load(un__cuda *c, const void *cubin, const char *entry, un__code *code, un__err *err) {
   cu_result r;
   UN__CUDA_WITH_MEMORY(c, r, c->cu->module_load(&code->module, cubin));
   UN__TRY(un__cuda_check(c, r, "loading a kernel", err));
@@ -36,32 +37,38 @@ static void read_facts(un__cuda *c, un__code *code) {
     code->facts.shared_bytes = (uint32_t)shared + code->local_bytes;
 }
 
-static void unload(un__cuda *c, un__code *code) {
-  if (code->module) c->cu->module_unload(code->module);
-  un__free(code);
+static un_status enter_and_load(un__cuda *c, const un__artifact *a, const void *cubin, un__code *code, un__err *err) {
+  UN__TRY(un__cuda_enter(c, err));
+  un_status status = load(c, cubin, a->entry, code, err);
+  if (status == UN_OK) read_facts(c, code);
+  else if (code->module) c->cu->module_unload(code->module);
+  un__cuda_leave(c);
+  return status;
 }
 
+/* What another process compiled is loaded as it is. */
 un_status un__cuda_compile(un__device *d, const un__artifact *a, un__code **out, un__err *err) {
   un__cuda *c = un__cuda_of(d);
-  char *cubin = NULL;
+  un__blob own = {NULL, 0};
   *out = NULL;
+  UN__TRY(un__cuda_check_artifact(a, d->target, err));
   un__code *code = un__calloc(1, sizeof *code);
   if (!code) return un__fail(err, UN_ERR_NOMEM, "no memory for compiled code");
   *code = (un__code){.nargs = a->nargs, .nvars = a->nvars, .group = a->group, .local_bytes = a->local_bytes, .tasks = a->tasks};
-  un_status status = un__cuda_cubin(a, d->target, c->cu->version, &cubin, &code->facts, err);
-  if (status == UN_OK) status = un__cuda_enter(c, err);
-  if (status != UN_OK) {
-    un__free(cubin);
-    un__free(code);
-    return status;
-  }
-  status = load(c, cubin, a->entry, code, err);
-  if (status == UN_OK) read_facts(c, code);
-  else unload(c, code);
-  un__cuda_leave(c);
-  un__free(cubin);
+  un_status status = a->binary.bytes ? UN_OK : un__cuda_cubin(a, d->target, c->cu->version, &own, &code->facts, err);
+  if (status == UN_OK) status = enter_and_load(c, a, own.bytes ? own.bytes : a->binary.bytes, code, err);
+  if (status == UN_OK && a->keep && own.bytes) *a->keep = own;
+  else un__free(own.bytes);
   if (status == UN_OK) *out = code;
+  else un__free(code);
   return status;
+}
+
+un_status un__cuda_identity(un__device *d, un__strbuf *out, un__err *err) {
+  int major, minor;
+  UN__TRY(un__nvrtc_version(un__cuda_of(d)->cu->version, &major, &minor, err));
+  un__sb_printf(out, "cuda %s NVRTC %d.%d%s", d->target->gpu.arch, major, minor, un__nvrtc_options);
+  return out->failed ? un__fail(err, UN_ERR_NOMEM, "no memory for a device's identity") : UN_OK;
 }
 
 /* Launches of it may be on the way. */
@@ -73,7 +80,8 @@ void un__cuda_code_release(un__device *d, un__code *code) {
     return;
   }
   un__cuda_check(c, c->cu->stream_sync(c->stream), "waiting for kernels", NULL);
-  unload(c, code);
+  c->cu->module_unload(code->module);
+  un__free(code);
   un__cuda_leave(c);
 }
 

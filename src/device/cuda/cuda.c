@@ -81,10 +81,12 @@ static void destroy(un__device *d) {
 }
 
 static const un__device_vtable vtable = {
-  .kind = "cuda", .compile = un__cuda_compile, .code_release = un__cuda_code_release, .alloc = un__cuda_alloc, .wrap = un__cuda_wrap,
-  .free = un__cuda_free, .write = un__cuda_write, .read = un__cuda_read, .copy = un__cuda_copy, .launch = un__cuda_launch,
+  .kind = "cuda", .compile = un__cuda_compile, .code_release = un__cuda_code_release, .identity = un__cuda_identity,
+  .facts = un__cuda_code_facts, .disassemble = disassemble,
+  .alloc = un__cuda_alloc, .wrap = un__cuda_wrap, .free = un__cuda_free,
+  .write = un__cuda_write, .read = un__cuda_read, .copy = un__cuda_copy,
+  .launch = un__cuda_launch, .sync = sync, .timer_start = timer_start, .timer_stop = timer_stop,
   .record = un__cuda_record, .update = un__cuda_update, .replay = un__cuda_replay, .recording_release = un__cuda_recording_release,
-  .sync = sync, .disassemble = disassemble, .facts = un__cuda_code_facts, .timer_start = timer_start, .timer_stop = timer_stop,
   .destroy = destroy,
 };
 

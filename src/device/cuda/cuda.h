@@ -97,6 +97,7 @@ un_status un__cuda_copy(un__device *d, un__mem *dst, const un__mem *src, size_t 
 /* ---- code.c ---- */
 
 un_status un__cuda_compile(un__device *d, const un__artifact *a, un__code **out, un__err *err);
+un_status un__cuda_identity(un__device *d, un__strbuf *out, un__err *err);
 void un__cuda_code_release(un__device *d, un__code *code);
 void un__cuda_code_facts(const un__device *d, const un__code *code, un__code_facts *out);
 un_status un__cuda_launch(un__device *d, un__code *code, un__mem *const *args, const int64_t *vars, un__err *err);

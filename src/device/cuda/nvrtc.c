@@ -132,10 +132,15 @@ static un_status bad_text(const nvrtc *n, nvrtc_program p, const un__cu_source *
 }
 
 /* No contraction but what the kernel says itself; no header is read. */
+#define OPTIONS(_) _("--fmad=false") _("-default-device") _("--std=c++17")
+#define AS_ITEM(text) text,
+#define AS_TEXT(text) " " text
+const char un__nvrtc_options[] = OPTIONS(AS_TEXT);
+
 static un_status compile(const nvrtc *n, const un__cu_source *s, bool ptx, nvrtc_program *out, un__err *err) {
   char arch[64];
   snprintf(arch, sizeof arch, "--gpu-architecture=%s%s", ptx ? "compute_" : "sm_", s->arch + strlen("sm_"));
-  const char *options[] = {arch, "--fmad=false", "-default-device", "--std=c++17", "-Xptxas=-v"};
+  const char *options[] = {arch, OPTIONS(AS_ITEM) "-Xptxas=-v"};
   UN__TRY(check_arch(n, s->arch, err));
   int r = n->create(out, s->text, s->entry, 0, NULL, NULL);
   if (r) return un__fail(err, UN_ERR_NOMEM, "cuda: NVRTC cannot take a kernel: %s", n->error_text(r));

@@ -20,7 +20,9 @@ typedef struct un__cu_source {
 un_status un__nvrtc_cubin(const un__cu_source *s, char **out, size_t *out_size, un__code_facts *facts, un__err *err);
 /* Its assembly as text, the caller's (un__free). */
 un_status un__nvrtc_ptx(const un__cu_source *s, char **out, un__err *err);
-/* "13.0", or why there is none. */
+/* What every compilation is told, for keys: " --fmad=false ...". */
+extern const char un__nvrtc_options[];
+/* The version that is there, or why there is none. */
 un_status un__nvrtc_version(int driver, int *out_major, int *out_minor, un__err *err);
 
 #endif

@@ -9,12 +9,12 @@
 struct un__code { un__code_facts facts; };
 
 static un_status compile(un__device *d, const un__artifact *a, un__code **out, un__err *err) {
-  char *cubin = NULL;
+  un__blob cubin;
   *out = NULL;
   un__code *code = un__calloc(1, sizeof *code);
   if (!code) return un__fail(err, UN_ERR_NOMEM, "no memory for compiled code");
   un_status status = un__cuda_cubin(a, d->target, 0, &cubin, &code->facts, err);
-  un__free(cubin);
+  un__free(cubin.bytes);
   if (status == UN_OK) *out = code;
   else un__free(code);
   return status;

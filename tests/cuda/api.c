@@ -21,7 +21,7 @@ static void names(void) {
   un_ctx *first = context_on("cuda"), *second = context_on("cuda:1"), *described = context_on("cuda:sm_90a");
   CHECK(!strcmp(un_device(first), "cuda:0") && !strcmp(un_device(second), "cuda:1") && !strcmp(un_device(described), "cuda:sm_90a"));
   un_ctx_options opt = UN_CTX_OPTIONS_INIT;
-  const char *wrong[] = {"cuda:2", "cuda:", "cuda:x", "cuda:0:0", "cuda:generic", "null:sm_80", "interp:sm_80"};
+  const char *wrong[] = {"cuda:2", "cuda:", "cuda:x", "cuda:0:0", "cuda:generic", "null:sm_80", "cpu:sm_80"};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     un_ctx *cx;
     opt.device = wrong[i];

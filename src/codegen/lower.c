@@ -96,6 +96,8 @@ bool un__pred_emulated(un__rw *rw, const un_uop *x) {
 
 bool un__pred_soft_f16(un__rw *rw, const un_uop *x) { return !un__target_of(rw)->f16_convert; }
 
+bool un__pred_soft_bf16(un__rw *rw, const un_uop *x) { return !un__target_of(rw)->bf16_convert; }
+
 /* For a LOAD whose address is INDEX(pointer, i, gate). */
 bool un__pred_always_inside(un__rw *rw, const un_uop *access) {
   const un_uop *p = access->src[0]->src[0], *i = access->src[0]->src[1];

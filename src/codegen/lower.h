@@ -12,6 +12,7 @@ static inline const un__target *un__target_of(const un__rw *rw) { return rw->ctx
 
 bool un__pred_emulated(un__rw *rw, const un_uop *x);
 bool un__pred_soft_f16(un__rw *rw, const un_uop *x);
+bool un__pred_soft_bf16(un__rw *rw, const un_uop *x);
 
 /* ---- gates.pat ---- */
 

@@ -11,6 +11,8 @@ opset Compared = LT | NE | EQ
 extern pred emulated(x: node)
 /// The target has no conversions between f16 and f32.
 extern pred soft_f16(x: node)
+/// The target does not round f32 to bf16.
+extern pred soft_bf16(x: node)
 
 // ---- f32 and its bits ----
 
@@ -151,7 +153,7 @@ ruleset narrow_casts ctx un__target {
     test CAST<f16>(v:f32) -> BITCAST<f16>(f16_code(BITCAST<u32>(v:f32)))
   /// The upper half of the bits, rounded.
   @proof(fuzz)
-  rule bf16_encode: CAST<bf16>(x:f32) => BITCAST<bf16>(bf16_code(x, BITCAST<u32>(x)))
+  rule bf16_encode: CAST<bf16>(x:f32) if soft_bf16(x) => BITCAST<bf16>(bf16_code(x, BITCAST<u32>(x)))
     test CAST<bf16>(v:f32) -> BITCAST<bf16>(bf16_code(v:f32, BITCAST<u32>(v)))
   /// As f16, with 2 bits of mantissa.
   @proof(fuzz)

@@ -54,6 +54,7 @@ typedef struct form {
   const char *of_float, *of_signed, *of_unsigned, *plain, *of_bool;
   bool (*plain_if)(const un_uop *n);
   un__c_function f32, f64;
+  const char *better;      /* of floats, where the language has the function */
 } form;
 
 #define ANY(text) text, text, text, NULL, text
@@ -73,8 +74,10 @@ static const form forms[UN__OP_COUNT] = {
   [UN__OP_TRUNCDIV] = {NULL, "$b == 0 ? 0 : $b == -1 ? 0 - ($U)$a : $a / $b", "$b == 0 ? 0 : $a / $b", "$a / $b", NULL, divides},
   [UN__OP_TRUNCMOD] = {NULL, "$b == 0 ? $a : $b == -1 ? 0 : $a % $b", "$b == 0 ? $a : $a % $b", "$a % $b", NULL, divides},
   /* Of a NaN and a number neither is larger: then a when it is the NaN, else b. */
-  [UN__OP_MAX] = {"$a > $b || $a != $a ? $a : $b", "$a > $b ? $a : $b", "$a > $b ? $a : $b", NULL, "$a | $b"},
-  [UN__OP_MIN] = {"$a < $b || $a != $a ? $a : $b", "$a < $b ? $a : $b", "$a < $b ? $a : $b", NULL, "$a & $b"},
+  [UN__OP_MAX] = {"$a > $b || $a != $a ? $a : $b", "$a > $b ? $a : $b", "$a > $b ? $a : $b", NULL, "$a | $b", NULL,
+                  UN__C_MAX_F32, UN__C_MAX_F64, "$f($a, $b)"},
+  [UN__OP_MIN] = {"$a < $b || $a != $a ? $a : $b", "$a < $b ? $a : $b", "$a < $b ? $a : $b", NULL, "$a & $b", NULL,
+                  UN__C_MIN_F32, UN__C_MIN_F64, "$f($a, $b)"},
   [UN__OP_LT] = {ANY("$a < $b")},
   [UN__OP_NE] = {ANY("$a != $b")},
   [UN__OP_EQ] = {ANY("$a == $b")},
@@ -91,8 +94,10 @@ static const form forms[UN__OP_COUNT] = {
 #undef BITS
 
 /* n: the node, whose bounds may allow the plain form; NULL: none. d: dtype of the operands, of WHERE's choices. */
-static const char *pick(const form *f, un__dtype d, const un_uop *n) {
+static const char *pick(const un__cstyle *r, const form *f, un__dtype d, const un_uop *n) {
   un__class c = un__dt_class(d);
+  bool wide = un__dt_info(d)->size == 8;
+  if (c == UN__CLASS_FLOAT && f->better && r->dialect->function[wide ? f->f64 : f->f32].name) return f->better;
   if (n && f->plain_if && (c == UN__CLASS_INT || c == UN__CLASS_UINT) && f->plain_if(n)) return f->plain;
   switch (c) {
   case UN__CLASS_FLOAT: return f->of_float;
@@ -131,7 +136,7 @@ static void put_op(un__cstyle *r, const char *text, un__op op, un__dtype d, un__
 
 static bool put_elementwise(un__cstyle *r, const un_uop *n) {
   const un_uop *typical = n->src[n->op == UN__OP_WHERE ? 1 : 0];
-  const char *text = pick(&forms[n->op], typical->dtype, n);
+  const char *text = pick(r, &forms[n->op], typical->dtype, n);
   /* Narrow floats have bits only; choosing between them needs no more. */
   bool bits_only = un__dt_is_float(typical->dtype) && un__dt_info(typical->dtype)->size < 4 && n->op != UN__OP_WHERE;
   if (!text || bits_only || n->nsrc > 3 || !un__c_define(r, n, 'v', r->at)) return false;
@@ -241,7 +246,7 @@ static bool put_gep(un__cstyle *r, const un_uop *n) {
 static bool put_hreduce(un__cstyle *r, const un_uop *n) {
   un__op op = (un__op)un__attr(n, 0);
   un__dtype d = n->dtype;
-  const char *text = pick(&forms[op], d, NULL);
+  const char *text = pick(r, &forms[op], d, NULL);
   un__c_ref lane[UN__C_LANES];
   if (!text) return false;
   refs_of(r, n->src[0], lane);

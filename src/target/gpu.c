@@ -9,7 +9,8 @@ enum { KIB = 1024, MIB = 1024 * 1024 };
  * registers. No GPU has a cache in which a second pass over a row is free. */
 #define GPU_COMMON                                                                                                   \
   .triple = "", .cpu = "", .features = "", .threads = 1, .vector_bytes = 16, .vector_registers = 255,                \
-  .l1_bytes = 128 * KIB, .cache_line = 128, .has_local = true, .fma = true, .f16_convert = true, .online_pays = true
+  .l1_bytes = 128 * KIB, .cache_line = 128, .has_local = true, .fma = true, .f16_convert = true, .bf16_convert = true, \
+  .online_pays = true
 
 /* Every GPU from sm_80 on. */
 #define UNIT_COMMON .warp = 32, .max_group = 1024, .unit_registers = 65536

@@ -38,6 +38,7 @@ typedef struct un__target {
   bool has_threads, has_local;   /* which AxisTypes exist */
   bool fma, native_f16, native_bf16;
   bool f16_convert;              /* f16 <-> f32 conversions in hardware */
+  bool bf16_convert;             /* f32 -> bf16, too */
   bool wide_index;               /* scalar addresses are cheapest in 64 bits */
   bool online_pays;              /* a second pass over memory costs more than rescaling sums. On CPUs it does not: rows lie in a
                                     cache, and softmax in one pass took 1.0 to 1.6 times as long, a variance up to 2 times */

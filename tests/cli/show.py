@@ -54,7 +54,17 @@ class Stages(kit.Case):
         self.assertRegex(self.show("c", "--why", device="--device=cc:generic"), r"^// lanes: ")
         self.assertIn("kernel:", self.show("asm", device="--device=cc"))
         self.usage("show", "--stage=c", "--device=cpu:generic", "matmul.un", says="this language is not what the device takes: cpu:generic")
-        self.usage("show", "--stage=fortran", "matmul.un", says="--stage: expected tensor, schedule, kernel, opt, linear, source, asm or c")
+        self.usage("show", "--stage=fortran", "matmul.un", says="--stage: expected tensor, schedule, kernel, opt, linear, source, asm, c or cuda")
+
+    def test_cuda(self):
+        """CUDA C as a stage: for a GPU that need not be there."""
+        text = self.ok("show", "--stage=cuda", "matmul.un")
+        self.assertIn('\nextern "C" __global__ void __launch_bounds__(', text)
+        self.assertEqual(text, self.show("source", device="--device=cuda:sm_90a"))
+        self.assertIn("__global__", self.ok("show", "--stage=cuda", "--target=sm_80", "matmul.un"))
+        self.usage("show", "--stage=cuda", "--device=cpu", "matmul.un", says="this language is not what the device takes: cpu")
+        self.usage("show", "--stage=cuda", "--target=generic", "matmul.un", says="this language is not for the target: generic")
+        self.usage("show", "--stage=c", "--target=sm_80", "matmul.un", says="this language is not for the target: sm_80")
 
     def test_assembly(self):
         for device in ["interp", "null", "null:generic"]:

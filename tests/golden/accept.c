@@ -1,13 +1,16 @@
 /* accept.c - what the goldens of the source stage expect is what a compiler takes: each is compiled to machine code of this
  * machine. The texts are made for no machine in particular, so every machine must take them.
  *
- *     accept DEVICE DIR     TAP output; a case is a file of DIR, its source what stands below `---` */
+ *     accept DEVICE DIR     TAP output; a case is a file of DIR, its source what stands below `---`
+ *
+ * DEVICE is cpu, cc or a GPU that is described only, as cuda:sm_90a. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/strbuf.h"
+#include "device/cuda/nvrtc.h"
 #include "device/device.h"
 
 static bool read_file(const char *path, un__strbuf *out) {
@@ -21,18 +24,43 @@ static bool read_file(const char *path, un__strbuf *out) {
   return ok;
 }
 
-static const struct taker { const char *name; un__format format; un_status (*open)(const un__target *, uint32_t, un__device **, un__err *); } takers[] = {
+/* ---- who takes it ---- */
+
+typedef struct taker {
+  const char *kind;
+  un__format format;
+  un_status (*open)(const char *name, un__device **out, un__err *err);
+  const char *(*missing)(un__err *err);      /* why nothing can be tried here; NULL: nothing is missing */
+} taker;
+
 #ifdef UN_HAVE_CPU
-  {"cpu", UN__FORMAT_LLVM_IR, un__cpu_open},
+static un_status open_cpu(const char *name, un__device **out, un__err *err) { return un__cpu_open(NULL, 1, out, err); }
 #endif
-  {"cc", UN__FORMAT_C, un__cc_open},
+static un_status open_cc(const char *name, un__device **out, un__err *err) { return un__cc_open(NULL, 1, out, err); }
+static un_status open_cuda(const char *name, un__device **out, un__err *err) { return un__cuda_open(strchr(name, ':') + 1, out, err); }
+
+/* One that UNIR_NVRTC names must be there. */
+static const char *missing_nvrtc(un__err *err) {
+  int major, minor;
+  const char *named = getenv("UNIR_NVRTC");
+  return un__nvrtc_version(0, &major, &minor, err) == UN_OK || (named && *named) ? NULL : err->text;
+}
+
+static const taker takers[] = {
+#ifdef UN_HAVE_CPU
+  {"cpu", UN__FORMAT_LLVM_IR, open_cpu},
+#endif
+  {"cc", UN__FORMAT_C, open_cc},
+  {"cuda:", UN__FORMAT_CUDA_C, open_cuda, missing_nvrtc},
 };
 
-static const struct taker *taker_named(const char *name) {
+static const taker *taker_named(const char *name) {
   for (size_t i = 0; i < sizeof takers / sizeof *takers; i++)
-    if (strcmp(takers[i].name, name) == 0) return &takers[i];
+    if (strncmp(takers[i].kind, name, strlen(takers[i].kind)) == 0) return &takers[i];
   return NULL;
 }
+
+/* ---- goldens ---- */
 
 static un_status compile(un__device *device, un__format format, const char *path, un__err *err) {
   un__strbuf text;
@@ -40,7 +68,7 @@ static un_status compile(un__device *device, un__format format, const char *path
   un__sb_init(&text);
   const char *mark = read_file(path, &text) ? strstr(un__sb_str(&text), "\n---\n") : NULL;
   const char *source = mark ? mark + strlen("\n---\n") : "";
-  un__artifact a = {.format = format, .bytes = source, .size = strlen(source), .entry = "kernel"};
+  un__artifact a = {.format = format, .bytes = source, .size = strlen(source), .entry = "kernel", .group = 1};
   un_status status = mark ? device->vt->compile(device, &a, &code, err) : un__fail(err, UN_ERR_IO, "cannot be read, or has no ---");
   if (status == UN_OK) device->vt->code_release(device, code);
   un__sb_finish(&text);
@@ -52,25 +80,33 @@ static int is_golden(const struct dirent *d) {
   return n > 3 && strcmp(d->d_name + n - 3, ".un") == 0;
 }
 
+static int check_all(const taker *t, un__device *device, const char *folder, struct dirent **file, int n) {
+  int bad = 0;
+  printf("1..%d\n", n);
+  for (int i = 0; i < n; i++) {
+    char path[1024];
+    un__err err = {0};
+    snprintf(path, sizeof path, "%s/%s", folder, file[i]->d_name);
+    bool ok = compile(device, t->format, path, &err) == UN_OK;
+    printf("%s %d - %s\n", ok ? "ok" : "not ok", i + 1, file[i]->d_name);
+    if (!ok) printf("# %s\n", err.text);
+    bad += !ok;
+  }
+  return bad;
+}
+
 int main(int argc, char **argv) {
   un__err err = {0};
   un__device *device;
   struct dirent **file;
-  const struct taker *taker = argc == 3 ? taker_named(argv[1]) : NULL;
-  int n = taker ? scandir(argv[2], &file, is_golden, alphasort) : -1, bad = 0;
+  const taker *t = argc == 3 ? taker_named(argv[1]) : NULL;
+  int n = t ? scandir(argv[2], &file, is_golden, alphasort) : -1;
   if (n <= 0) return fprintf(stderr, "usage: accept DEVICE DIR, a folder of goldens\n"), 2;
-  if (taker->open(NULL, 1, &device, &err) != UN_OK) return fprintf(stderr, "%s\n", err.text), 1;
-  printf("1..%d\n", n);
-  for (int i = 0; i < n; i++) {
-    char path[1024];
-    snprintf(path, sizeof path, "%s/%s", argv[2], file[i]->d_name);
-    un__err_clear(&err);
-    bool ok = compile(device, taker->format, path, &err) == UN_OK;
-    printf("%s %d - %s\n", ok ? "ok" : "not ok", i + 1, file[i]->d_name);
-    if (!ok) printf("# %s\n", err.text);
-    bad += !ok;
-    free(file[i]);
-  }
+  const char *missing = t->missing ? t->missing(&err) : NULL;
+  if (missing) return printf("1..0 # SKIP goldens of %s: %s\n", argv[1], missing), 0;
+  if (t->open(argv[1], &device, &err) != UN_OK) return fprintf(stderr, "%s\n", err.text), 1;
+  int bad = check_all(t, device, argv[2], file, n);
+  for (int i = 0; i < n; i++) free(file[i]);
   free(file);
   device->vt->destroy(device);
   return bad != 0;

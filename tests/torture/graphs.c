@@ -10,6 +10,7 @@
 #include "programs.h"
 #include "rangeify/rangeify.h"
 #include "render_c/render_c.h"
+#include "render_cuda/render_cuda.h"
 #include "render_llvm/render_llvm.h"
 #include "simplify/simplify.h"
 #include "torture.h"
@@ -146,8 +147,13 @@ static un_status schedule_and_see(trial *t, un__graph *ws) {
   return schedule ? see_graph(t, schedule, UN__STAGE_SCHEDULE) : un__graph_status(ws);
 }
 
-static un_status compile_kernel(trial *t, un__graph *ws, const un_uop *kernel, un__strbuf *why, un__strbuf *source) {
-  const un__target *target = un__target_generic();
+typedef un_status renderer(const un_uop *linear, const char *entry, const un__target *t, un__strbuf *out, un__err *err);
+
+/* What it is all for: a target and the languages of its kernels. */
+typedef struct machine { const char *target; renderer *render[2]; } machine;
+
+static un_status compile_kernel(trial *t, un__graph *ws, const un_uop *kernel, const machine *m, un__strbuf *why, un__strbuf *source) {
+  const un__target *target = un__target_by_name(m->target);
   un__opt_plan plan;
   UN__TRY(un__opt_heuristic(kernel, target, UN__LIC_PRECISE, &plan, why));
   const un_uop *optimised = un__opt_apply(ws, kernel, &plan, target, UN__LIC_PRECISE);
@@ -155,13 +161,12 @@ static un_status compile_kernel(trial *t, un__graph *ws, const un_uop *kernel, u
   if (!linear) return un__graph_status(ws);
   UN__TRY(see_graph(t, optimised, UN__STAGE_KERNEL));
   UN__TRY(see_graph(t, linear, UN__STAGE_LINEAR));
-  UN__TRY(un__render_llvm(linear, "kernel", target, source, un__graph_err(ws)));
-  UN__TRY(un__render_c(linear, "kernel", target, source, un__graph_err(ws)));
+  for (int i = 0; i < 2 && m->render[i]; i++) UN__TRY(m->render[i](linear, "kernel", target, source, un__graph_err(ws)));
   UN__TRY(see_buffer(t, why));
   return see_buffer(t, source);
 }
 
-static un_status compile_and_see(trial *t, un__graph *ws) {
+static un_status compile_for(trial *t, un__graph *ws, const machine *m) {
   const un_uop *schedule = schedule_step(ws);
   if (!schedule) return un__graph_status(ws);
   un_status status = UN_OK;
@@ -169,15 +174,23 @@ static un_status compile_and_see(trial *t, un__graph *ws) {
     un__strbuf why, source;
     un__sb_init(&why);
     un__sb_init(&source);
-    status = compile_kernel(t, ws, schedule->src[i]->src[0], &why, &source);
+    status = compile_kernel(t, ws, schedule->src[i]->src[0], m, &why, &source);
     un__sb_finish(&why);
     un__sb_finish(&source);
   }
   return status;
 }
 
+static un_status compile_and_see(trial *t, un__graph *ws) {
+  return compile_for(t, ws, &(machine){"generic", {un__render_llvm, un__render_c}});
+}
+static un_status compile_for_gpu(trial *t, un__graph *ws) {
+  return compile_for(t, ws, &(machine){"sm_90a", {un__render_cuda}});
+}
+
 static un_status scheduling(trial *t) { return in_workspace(t, schedule_and_see); }
 static un_status compiling(trial *t) { return in_workspace(t, compile_and_see); }
+static un_status compiling_for_gpu(trial *t) { return in_workspace(t, compile_for_gpu); }
 
 /* ---- .npy files ---- */
 
@@ -253,6 +266,6 @@ static un_status programs(trial *t) {
 const scenario graph_scenarios[] = {
   {"parsing", NULL, parsing},         {"refusing", NULL, refusing},     {"verifying", NULL, verifying},
   {"simplifying", NULL, simplifying}, {"scheduling", NULL, scheduling}, {"compiling", NULL, compiling},
-  {"npy files", NULL, npy_files},     {"programs", NULL, programs},
+  {"npy files", NULL, npy_files},     {"programs", NULL, programs},     {"compiling for a GPU", NULL, compiling_for_gpu},
 };
 const size_t graph_nscenarios = sizeof graph_scenarios / sizeof *graph_scenarios;

@@ -4,9 +4,9 @@
 #include "engine/engine.h"
 #include "unir.h"
 
-/* Languages as stages: the source that a kind of device takes. */
-typedef struct language { const char *name, *device; } language;
-static const language languages[] = {{"c", "cc"}};
+/* Languages as stages: the source that a kind of device takes. `device` is opened when none is named: one that is there. */
+typedef struct language { const char *name, *kind, *device; bool gpu; } language;
+static const language languages[] = {{"c", "cc", "cc", false}, {"cuda", "cuda", "cuda:sm_90a", true}};
 
 static const language *language_named(const char *name) {
   for (size_t i = 0; i < sizeof languages / sizeof *languages; i++)
@@ -25,7 +25,7 @@ static const char *set_stage(void *s, const char *arg) {
   set->language = language_named(arg);
   if (set->language) return set->show.stage = UN__SHOW_SOURCE, NULL;
   bool ok = un__show_by_name(arg, &set->show.stage);
-  return ok ? NULL : "--stage: expected tensor, schedule, kernel, opt, linear, source, asm or c";
+  return ok ? NULL : "--stage: expected tensor, schedule, kernel, opt, linear, source, asm, c or cuda";
 }
 
 static const char *set_device(void *s, const char *arg) { return ((settings *)s)->device = arg, NULL; }
@@ -40,7 +40,7 @@ static const char *set_why(void *s, const char *arg) { return ((settings *)s)->s
 static const char *set_notes(void *s, const char *arg) { return ((settings *)s)->show.notes = true, NULL; }
 
 static const tool_option options[] = {
-  {"stage", "NAME", 0, set_stage, "tensor, schedule, kernel (default), opt, linear, source or asm; or c: the source for device cc"},
+  {"stage", "NAME", 0, set_stage, "tensor, schedule, kernel (default), opt, linear, source or asm; or c, cuda: the source for such a device"},
   {"device", "NAME", 0, set_device, "where it would run (default cpu): `unir devices` lists them"},
   {"target", "NAME", 0, set_target, "the machine to compile for, whatever this one is: host (default), generic (AVX2), avx512; sm_90a etc. with --device=cuda"},
   {"numerics", "NAME", 0, set_numerics, "precise (default), strict or fast"},
@@ -49,21 +49,22 @@ static const tool_option options[] = {
   {"why", NULL, 0, set_why, "what decided each choice of the optimiser; from stage opt on"},
 };
 
-static bool contradicts(const language *l, const char *device) {
-  size_t kind = strcspn(device, ":");
-  return strlen(l->device) != kind || strncmp(l->device, device, kind) != 0;
-}
-
 /* The pipeline starts from a SINK: a lone tensor is wanted as a result. */
 static const un_uop *as_sink(un__graph *ws, const un__parsed_graph *g) {
   return g->stage != UN__STAGE_TENSOR || un__is(g->root, UN__OP_SINK) ? g->root : un__sink(ws, &g->root, 1);
+}
+
+static bool is_kind(const char *device, const char *kind) {
+  size_t n = strcspn(device, ":");
+  return strlen(kind) == n && strncmp(kind, device, n) == 0;
 }
 
 /* A target is part of a device's name. */
 static un_status open_device(un__engine *engine, settings *s, un__err *err) {
   char name[96];
   const char *device = s->device ? s->device : s->language ? s->language->device : "cpu";
-  snprintf(name, sizeof name, "%s:%s", device, s->target ? s->target : "");
+  int kind = s->device ? (int)strlen(device) : (int)strcspn(device, ":");
+  snprintf(name, sizeof name, "%.*s:%s", kind, device, s->target ? s->target : "");
   return un__engine_device(engine, s->target ? name : device, &s->show.device, err);
 }
 
@@ -97,8 +98,10 @@ static int run(int argc, char **argv) {
   if (!tool_parse(&tool_show, argc, argv, &s, &path, &code)) return code;
   if (s.show.why && s.show.stage < UN__SHOW_OPT) return tool_usage(&tool_show, "--why: the optimiser decides at stage opt", NULL);
   if (s.show.notes && !s.show.text) return tool_usage(&tool_show, "--notes: needs --text", NULL);
-  if (s.language && s.device && contradicts(s.language, s.device))
+  if (s.language && s.device && !is_kind(s.device, s.language->kind))
     return tool_usage(&tool_show, "--stage: this language is not what the device takes", s.device);
+  if (s.language && s.target && (un__target_by_name(s.target)->gpu.arch != NULL) != s.language->gpu)
+    return tool_usage(&tool_show, "--stage: this language is not for the target", s.target);
   un__err err = {.log = tool_log};
   un__strbuf out;
   un__sb_init(&out);

@@ -228,8 +228,8 @@ static un_status run(un_ctx *cx, const rows *r, bool kernels) {
   un_stats s = UN_STATS_INIT;
   un_get_stats(cx, &s);
   printf("\nAccuracy on the held-out rows: %.1f %%\n", 100 * share);
-  printf("Time: %.2f s; %llu kernels ran, %llu were compiled.\n", end - begin, (unsigned long long)s.kernels_launched,
-         (unsigned long long)s.kernels_compiled);
+  printf("Time: %.2f s; %llu kernels ran, %llu were compiled, %llu loaded from the cache.\n", end - begin,
+         (unsigned long long)s.kernels_launched, (unsigned long long)s.kernels_compiled, (unsigned long long)s.kernels_loaded);
   printf("\nTry next: digits --kernels (what ran, as trees); digits --device=interp (the reference, slow);\n"
          "change HIDDEN or the rates in examples/digits.c; examples/matmul.c is the shortest program there is.\n");
   return UN_OK;

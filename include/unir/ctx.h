@@ -60,9 +60,10 @@ typedef struct un_stats {
   uint64_t live_handles;
   uint64_t kernels_launched, kernels_compiled, schedule_hits, schedule_misses;
   uint64_t bytes_live, bytes_peak;      /* storage on the devices, borrowed memory not counted */
+  uint64_t kernels_loaded;              /* compiled by another process and kept on disk (docs/programs.md) */
 } un_stats;
 
-#define UN_STATS_INIT { sizeof(un_stats), 0, 0, 0, 0, 0, 0, 0, 0 }
+#define UN_STATS_INIT { sizeof(un_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* Fills the first out->struct_size bytes. Errors: INVALID_ARG. */
 UN_API un_status un_get_stats(un_ctx *cx, un_stats *out);

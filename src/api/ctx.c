@@ -126,7 +126,8 @@ un_status un_get_stats(un_ctx *cx, un_stats *out) {
                 .schedule_hits = e.schedule_hits,
                 .schedule_misses = e.schedule_misses,
                 .bytes_live = e.bytes_live,
-                .bytes_peak = e.bytes_peak};
+                .bytes_peak = e.bytes_peak,
+                .kernels_loaded = e.disk_hits};
   memcpy(out, &s, out->struct_size);
   return UN_OK;
 }

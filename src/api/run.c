@@ -19,8 +19,9 @@ static void log_run(un__call *c, size_t n, un__engine_stats before) {
   if (!log.write) return;
   un__engine_stats now = un__engine_stats_of(c->cx->engine);
   char line[160];
-  snprintf(line, sizeof line, "%s: %zu tensors, %" PRIu64 " kernels run, %" PRIu64 " compiled", c->what, n,
-           now.kernels_launched - before.kernels_launched, now.kernels_compiled - before.kernels_compiled);
+  snprintf(line, sizeof line, "%s: %zu tensors, %" PRIu64 " kernels run, %" PRIu64 " compiled, %" PRIu64 " loaded", c->what, n,
+           now.kernels_launched - before.kernels_launched, now.kernels_compiled - before.kernels_compiled,
+           now.disk_hits - before.disk_hits);
   log.write(log.data, line);
 }
 

@@ -11,6 +11,7 @@ un_status un__engine_create(un__world *w, un__engine **out, un__err *err) {
   un__engine *e = un__calloc(1, sizeof *e);
   if (!e) return un__fail(err, UN_ERR_NOMEM, "no memory for an engine");
   pthread_mutex_init(&e->lock, NULL);
+  pthread_mutex_init(&e->disk_lock, NULL);
   e->world = w;
   un__world_on_buffer_free(w, un__storage_drop, e);
   *out = e;
@@ -23,6 +24,8 @@ void un__engine_destroy(un__engine *e) {
   un__plans_finish(e);
   un__storage_finish(e);
   for (int i = 0; i < e->ndevices; i++) e->device[i]->vt->destroy(e->device[i]);
+  un__disk_cache_close(e->disk);
+  pthread_mutex_destroy(&e->disk_lock);
   pthread_mutex_destroy(&e->lock);
   un__free(e);
 }

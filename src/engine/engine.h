@@ -9,7 +9,7 @@
 typedef struct un__engine un__engine;      /* one per world: devices, caches, storage of buffers; thread-safe */
 
 typedef struct un__engine_stats {
-  uint64_t kernels_launched, kernels_compiled, schedule_hits, schedule_misses, artifact_hits;
+  uint64_t kernels_launched, kernels_compiled, schedule_hits, schedule_misses, artifact_hits, disk_hits;
   size_t bytes_live, bytes_peak;
 } un__engine_stats;
 

@@ -9,6 +9,7 @@
 
 #include "base/ptrmap.h"
 #include "base/vec.h"
+#include "disk_cache.h"
 #include "engine.h"
 #include "hashcons/intern.h"
 
@@ -22,6 +23,7 @@ typedef struct un__kernel {
   int device;
   un__code *code;
   uint32_t nargs;
+  bool from_disk;             /* another process compiled it */
   size_t users;               /* plans; under the engine's lock */
 } un__kernel;
 
@@ -58,6 +60,9 @@ struct un__engine {
   void *planner_data;
   un__intern storage;         /* BUFFER serial -> un__stored */
   un__engine_stats stats;
+  pthread_mutex_t disk_lock;  /* guards the opening of: */
+  un__disk_cache *disk;       /* compiled kernels of other processes; NULL: not opened, off, or not usable */
+  bool disk_tried;
 };
 
 /* ---- storage.c ---- */

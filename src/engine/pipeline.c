@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "codegen/codegen.h"
+#include "kept.h"
 #include "opt/opt.h"
 #include "rangeify/rangeify.h"
 #include "render_c/render_c.h"
@@ -119,26 +120,40 @@ static bool lower_as_planned(un__engine *e, un__graph *ws, const un_uop *body, c
   return lower_optimised(ws, e->planner(e->planner_data, ws, body, t, licences), t, licences, out);
 }
 
+/* Kernel to code. key: under which the code is kept for other processes; NULL: it is not. */
+static void compile_body(un__engine *e, un__graph *ws, const un_uop *body, un__device *d, uint32_t licences,
+                         const un__strbuf *key, un__kernel *out, un__err *err) {
+  un__strbuf text;
+  un__sb_init(&text);
+  un__lowered stages;
+  un__format format;
+  un__blob binary = {NULL, 0};
+  if (lower_as_planned(e, ws, body, d->target, licences, &stages) &&
+      un__render(stages.linear, d, &format, &text, err) == UN_OK) {
+    un__artifact a = un__artifact_of(stages.linear, format, &text);
+    a.keep = key ? &binary : NULL;
+    out->nargs = a.nargs;
+    if (a.nvars) un__fail(err, UN_ERR_UNSUPPORTED, "kernels with variables cannot be launched yet");
+    else if (d->vt->compile(d, &a, &out->code, err) == UN_OK && binary.bytes) un__kept_save(e, key, &a, &binary);
+  }
+  un__free(binary.bytes);
+  un__sb_finish(&text);
+}
+
 un_status un__compile_kernel(un__engine *e, const un_uop *body, int device, uint32_t licences, un__kernel *out, un__err *err) {
   un__device *d = e->device[device];
   un__err local = {.log = err->log};
   un__graph *ws = un__workspace_create(&local);
   const un_uop *own = ws ? un__import(ws, body, NULL) : NULL;
-  un__strbuf text;
-  un__sb_init(&text);
-  un__lowered stages;
-  un__format format;
-  if (own && lower_as_planned(e, ws, own, d->target, licences, &stages) &&
-      un__render(stages.linear, d, &format, &text, &local) == UN_OK) {
-    un__artifact a = un__artifact_of(stages.linear, format, &text);
-    out->nargs = a.nargs;
-    if (a.nvars) un__fail(&local, UN_ERR_UNSUPPORTED, "kernels with variables cannot be launched yet");
-    else d->vt->compile(d, &a, &out->code, &local);
+  if (own) {
+    un__strbuf key;
+    bool kept = un__kept_key(e, own, d, licences, &key, &err->log);
+    if (!kept || !un__kept_load(e, d, &key, out)) compile_body(e, ws, own, d, licences, kept ? &key : NULL, out, &local);
+    un__sb_finish(&key);
   }
   if (!out->code) un__fail(&local, UN_ERR_INTERNAL, "a kernel was not compiled, and no stage said why");
   if (local.status == UN_ERR_VERIFY) local.status = UN_ERR_INTERNAL;      /* no user wrote that list */
   un__crash_file(body, UN__STAGE_KERNEL, &local);
-  un__sb_finish(&text);
   un__workspace_destroy(ws);
   return un__err_copy(err, &local);
 }

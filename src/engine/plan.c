@@ -62,7 +62,7 @@ static un__kernel *publish_kernel(un__engine *e, un__kernel *fresh, un__err *err
   un__kernel *k = un__intern_find(&e->kernels, fresh->key.lo, kernel_eq, &fresh->key);
   if (!k && un__intern_add(&e->kernels, fresh->key.lo, fresh)) k = fresh;
   if (k) k->users++;
-  if (k == fresh) e->stats.kernels_compiled++;
+  if (k == fresh) ++*(k->from_disk ? &e->stats.disk_hits : &e->stats.kernels_compiled);
   pthread_mutex_unlock(&e->lock);
   if (k != fresh) free_kernel(e, fresh);
   if (!k) un__fail(err, UN_ERR_NOMEM, "no memory for the kernel cache");

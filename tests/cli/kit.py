@@ -93,9 +93,9 @@ class Case(unittest.TestCase):
     def npy(self, name, *args, **more):
         self.write(name, npy_bytes(*args, **more))
 
-    def call(self, *args, stdin="", stdout=subprocess.PIPE):
+    def call(self, *args, stdin="", stdout=subprocess.PIPE, env=None):
         p = subprocess.run([UNIR, *args], cwd=self.folder.name, input=stdin if isinstance(stdin, bytes) else stdin.encode(),
-                           stdout=stdout, stderr=subprocess.PIPE, timeout=120)
+                           stdout=stdout, stderr=subprocess.PIPE, timeout=120, env={**os.environ, **(env or {})})
         self.assertGreaterEqual(p.returncode, 0, f"unir {args} was killed: {p.stderr}")
         return p.returncode, (p.stdout or b"").decode(), p.stderr.decode()
 

@@ -3,8 +3,8 @@ import os
 
 import kit
 
-COMMANDS = {"opt": "FILE", "show": "FILE", "run": "PROGRAM", "devices": None}
-WITH_FILE = [c for c, operand in COMMANDS.items() if operand]
+COMMANDS = {"opt": "FILE", "show": "FILE", "run": "PROGRAM", "devices": None, "cache": "ACTION"}
+WITH_FILE = ["opt", "show", "run"]
 
 
 class Help(kit.Case):
@@ -25,7 +25,7 @@ class Help(kit.Case):
             self.assertEqual(self.ok("help", command), out)
 
     def test_every_option_is_in_the_help(self):
-        for command, options in {"opt": "pass target numerics tree notes why no-verify list", "devices": "",
+        for command, options in {"opt": "pass target numerics tree notes why no-verify list", "devices": "", "cache": "",
                                  "show": "stage device numerics text notes why", "run": "input output device numerics"}.items():
             out = self.ok(command, "--help")
             for option in options.split():
@@ -74,6 +74,7 @@ class Usage(kit.Case):
             if operand:
                 self.usage(command, "double.un", "two.un", says=f"expected one {operand}, got 2: two.un")
         self.usage("devices", "cpu", says="takes no operand: cpu")
+        self.usage("cache", "empty", says="expected list, size, clear or verify: empty")
 
     def test_double_dash_ends_options(self):
         self.write("--odd.un", kit.DOUBLE)
@@ -135,7 +136,7 @@ class Files(kit.Case):
             self.fails(command, "both.un", says="both.un:9:1: more than 1 graphs")
 
     def test_full_disk(self):
-        for args in [["opt", "double.un"], ["show", "--device=null", "double.un"], ["opt", "--list"], ["devices"], ["--help"],
+        for args in [["opt", "double.un"], ["show", "--device=null", "double.un"], ["opt", "--list"], ["devices"], ["cache"], ["--help"],
                      ["--version"], ["show", "--help"], ["help", "run"]]:
             with open("/dev/full", "wb") as full:
                 code, _, err = self.call(*args, stdout=full)

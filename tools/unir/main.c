@@ -8,7 +8,7 @@
 
 #include "rewrite/rewrite.h"
 
-static const tool_command *const commands[] = {&tool_opt, &tool_show, &tool_run, &tool_devices};
+static const tool_command *const commands[] = {&tool_opt, &tool_show, &tool_run, &tool_devices, &tool_cache};
 enum { COMMANDS = sizeof commands / sizeof *commands, MAX_OPTIONS = 16 };
 
 /* ---- help ---- */

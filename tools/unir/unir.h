@@ -32,7 +32,7 @@ typedef struct tool_command {
   int (*run)(int argc, char **argv);     /* argv[0] is the command */
 } tool_command;
 
-extern const tool_command tool_opt, tool_show, tool_run, tool_devices;
+extern const tool_command tool_opt, tool_show, tool_run, tool_devices, tool_cache;
 
 /* Sets what the command line says. False: nothing is left to do but to exit with *out_exit (help, or wrong usage).
  * *out_operand is NULL where none is given. */

@@ -34,6 +34,17 @@ static un_status check_format(const un__artifact *a, un__err *err) {
   return un__fail(err, UN_ERR_UNSUPPORTED, "cpu: artifacts are LLVM IR text");
 }
 
+/* The object of another process, or a new one. What is kept is the caller's. */
+static un_status load(cpu *c, const un__artifact *a, un__code *code, un__err *err) {
+  if (a->binary.bytes) return un__jit_load(c->jit, &a->binary, a->entry, &code->jit_code, &code->kernel.fn, err);
+  un__blob object;
+  UN__TRY(un__jit_compile(c->jit, a->bytes, a->size, a->entry, &object, err));
+  un_status status = un__jit_load(c->jit, &object, a->entry, &code->jit_code, &code->kernel.fn, err);
+  if (status == UN_OK && a->keep) *a->keep = object;
+  else un__free(object.bytes);
+  return status;
+}
+
 static un_status compile(un__device *d, const un__artifact *a, un__code **out, un__err *err) {
   UN__TRY(check_format(a, err));
   if (!un__target_runs_here(d->target))
@@ -41,8 +52,7 @@ static un_status compile(un__device *d, const un__artifact *a, un__code **out, u
   UN__TRY(need_jit(of(d), err));
   un__code *code = un__calloc(1, sizeof *code);
   un_status status = code ? un__host_kernel_init(&code->kernel, a, err) : un__fail(err, UN_ERR_NOMEM, "no memory for compiled code");
-  if (status == UN_OK)
-    status = un__jit_compile(of(d)->jit, a->bytes, a->size, a->entry, &code->jit_code, &code->kernel.fn, err);
+  if (status == UN_OK) status = load(of(d), a, code, err);
   if (status == UN_OK) return *out = code, UN_OK;
   if (code) un__host_kernel_finish(&code->kernel);
   un__free(code);
@@ -66,6 +76,11 @@ static un_status disassemble(un__device *d, const un__artifact *a, char **out, u
   return un__jit_assembly(of(d)->jit, a->bytes, a->size, out, err);
 }
 
+static un_status identity(un__device *d, un__strbuf *out, un__err *err) {
+  un__jit_identity(d->target, out);
+  return UN_OK;
+}
+
 static void destroy(un__device *d) {
   cpu *c = of(d);
   un__host_runner_finish(&c->runner);
@@ -77,7 +92,7 @@ static void destroy(un__device *d) {
 
 static const un__device_vtable vtable = {
   .kind = "cpu", .compile = compile, .code_release = code_release, .launch = launch, .disassemble = disassemble,
-  .destroy = destroy, UN__HOST_MEMORY,
+  .identity = identity, .destroy = destroy, UN__HOST_MEMORY,
 };
 
 un_status un__cpu_open(const un__target *t, uint32_t threads, un__device **out, un__err *err) {

@@ -1,12 +1,12 @@
 /* jit.c - LLVM-C and ORC.
  *
  * A compilation has its own LLVMContext and takes a TargetMachine from a list of idle ones, so compilations do not
- * meet; the object it emits is then added to the one LLJIT under a resource tracker, which frees the code. Every
- * kernel is renamed k<n> on its way in, so that two modules may use the same entry name. */
+ * meet; the object it emits is then added to the one LLJIT under a resource tracker, which frees the code. Every object has a
+ * JITDylib of its own, so that all may call their entry the same and an object can be used again in another process. ORC never
+ * frees a JITDylib: those of released code wait for other code. */
 #include "jit.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,12 +30,17 @@ typedef struct machine { LLVMTargetMachineRef tm; struct machine *next; } machin
 struct un__jit {
   const un__target *target;
   LLVMOrcLLJITRef lljit;
-  pthread_mutex_t lock;        /* guards idle */
+  pthread_mutex_t lock;        /* guards what follows */
   machine *idle;
-  _Atomic uint64_t serial;
+  un__jit_code *empty;         /* released code, for its JITDylib */
+  uint64_t serial;             /* of the next JITDylib */
 };
 
-struct un__jit_code { LLVMOrcResourceTrackerRef tracker; };
+struct un__jit_code {
+  LLVMOrcJITDylibRef lib;
+  LLVMOrcResourceTrackerRef tracker;
+  un__jit_code *next;
+};
 
 static un_status orc_fail(LLVMErrorRef e, const char *what, un__err *err) {
   char *text = LLVMGetErrorMessage(e);
@@ -75,15 +80,6 @@ un_status un__jit_create(const un__target *t, un__jit **out, un__err *err) {
     return orc_fail(e, "cannot start ORC", err);
   }
   LLVMOrcExecutionSessionSetErrorReporter(LLVMOrcLLJITGetExecutionSession(j->lljit), swallow, NULL);
-  /* Code generation may call memset, memcpy and soft-float helpers of this process. */
-  LLVMOrcDefinitionGeneratorRef process;
-  e = LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&process, LLVMOrcLLJITGetGlobalPrefix(j->lljit), NULL, NULL);
-  if (e) {
-    LLVMConsumeError(LLVMOrcDisposeLLJIT(j->lljit));
-    un__free(j);
-    return orc_fail(e, "cannot search the process for symbols", err);
-  }
-  LLVMOrcJITDylibAddGenerator(LLVMOrcLLJITGetMainJITDylib(j->lljit), process);
   pthread_mutex_init(&j->lock, NULL);
   *out = j;
   return UN_OK;
@@ -95,6 +91,10 @@ void un__jit_destroy(un__jit *j) {
     next = m->next;
     LLVMDisposeTargetMachine(m->tm);
     un__free(m);
+  }
+  for (un__jit_code *c = j->empty, *next; c; c = next) {
+    next = c->next;
+    un__free(c);
   }
   LLVMErrorRef e = LLVMOrcDisposeLLJIT(j->lljit);
   if (e) LLVMConsumeError(e);
@@ -188,19 +188,16 @@ static un_status optimize(LLVMModuleRef m, LLVMTargetMachineRef tm, un__err *err
   return e ? orc_fail(e, "LLVM passes", err) : UN_OK;
 }
 
-/* Parses, renames the entry (when given), optimises and emits. */
-static un_status emit(machine *m, const char *ir, size_t size, const char *entry, const char *unique,
-                      LLVMCodeGenFileType kind, LLVMMemoryBufferRef *out, un__err *err) {
+/* Parses, optimises and emits. entry NULL: whatever is there. */
+static un_status emit(machine *m, const char *ir, size_t size, const char *entry, LLVMCodeGenFileType kind,
+                      LLVMMemoryBufferRef *out, un__err *err) {
   un__err local = {0};
   LLVMContextRef cx = LLVMContextCreate();
   LLVMContextSetDiagnosticHandler(cx, keep_diagnostic, &local);
   LLVMModuleRef module = NULL;
   un_status status = parse_module(cx, ir, size, &module, err);
-  if (status == UN_OK && entry) {
-    LLVMValueRef fn = LLVMGetNamedFunction(module, entry);
-    if (fn) LLVMSetValueName2(fn, unique, strlen(unique));
-    else status = un__fail(err, UN_ERR_COMPILE, "LLVM IR has no function %s", entry);
-  }
+  if (status == UN_OK && entry && !LLVMGetNamedFunction(module, entry))
+    status = un__fail(err, UN_ERR_COMPILE, "LLVM IR has no function %s", entry);
   if (status == UN_OK) status = optimize(module, m->tm, err);
   char *text = NULL;
   if (status == UN_OK && LLVMTargetMachineEmitToMemoryBuffer(m->tm, module, kind, &text, out))
@@ -216,26 +213,109 @@ static un_status emit(machine *m, const char *ir, size_t size, const char *entry
 }
 
 /* emit on a machine of the target, given back whatever happens. */
-static un_status emit_for(un__jit *j, const char *ir, size_t size, const char *entry, const char *unique,
-                          LLVMCodeGenFileType kind, LLVMMemoryBufferRef *out, un__err *err) {
+static un_status emit_for(un__jit *j, const char *ir, size_t size, const char *entry, LLVMCodeGenFileType kind,
+                          LLVMMemoryBufferRef *out, un__err *err) {
   machine *m;
   UN__TRY(take_machine(j, &m, err));
-  un_status status = emit(m, ir, size, entry, unique, kind, out, err);
+  un_status status = emit(m, ir, size, entry, kind, out, err);
   return_machine(j, m);
   return status;
 }
 
-static un_status add_object(un__jit *j, LLVMMemoryBufferRef object, const char *name, un__jit_code **out,
-                            un__cpu_kernel *out_fn, un__err *err) {
-  un__jit_code *c = un__alloc(sizeof *c);
-  if (!c) {
-    LLVMDisposeMemoryBuffer(object);
-    return un__fail(err, UN_ERR_NOMEM, "no memory for compiled code");
+/* The bytes in the caller's memory. */
+static un_status take_bytes(LLVMMemoryBufferRef buffer, size_t extra, un__blob *out, un__err *err) {
+  size_t n = LLVMGetBufferSize(buffer);
+  *out = (un__blob){un__alloc(n + extra), n};
+  if (out->bytes) memcpy(out->bytes, LLVMGetBufferStart(buffer), n);
+  LLVMDisposeMemoryBuffer(buffer);
+  return out->bytes ? UN_OK : un__fail(err, UN_ERR_NOMEM, "no memory for compiled code");
+}
+
+un_status un__jit_compile(un__jit *j, const char *ir, size_t size, const char *entry, un__blob *out, un__err *err) {
+  LLVMMemoryBufferRef object;
+  UN__TRY(emit_for(j, ir, size, entry, LLVMObjectFile, &object, err));
+  return take_bytes(object, 0, out, err);
+}
+
+/* ---- loading ---- */
+
+/* Code generation may call memset, memcpy and soft-float helpers of this process. */
+static LLVMErrorRef find_in_process(un__jit *j, LLVMOrcJITDylibRef lib) {
+  LLVMOrcDefinitionGeneratorRef process;
+  LLVMErrorRef e =
+    LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&process, LLVMOrcLLJITGetGlobalPrefix(j->lljit), NULL, NULL);
+  if (!e) LLVMOrcJITDylibAddGenerator(lib, process);
+  return e;
+}
+
+/* Code with an empty JITDylib, used before or new. */
+static un_status take_code(un__jit *j, un__jit_code **out, un__err *err) {
+  pthread_mutex_lock(&j->lock);
+  un__jit_code *c = *out = j->empty;
+  uint64_t serial = j->serial;
+  if (c) j->empty = c->next;
+  else j->serial++;
+  pthread_mutex_unlock(&j->lock);
+  if (c) return UN_OK;
+  if (!(c = un__calloc(1, sizeof *c))) return un__fail(err, UN_ERR_NOMEM, "no memory for compiled code");
+  char name[32];
+  snprintf(name, sizeof name, "k%llu", (unsigned long long)serial);
+  c->lib = LLVMOrcExecutionSessionCreateBareJITDylib(LLVMOrcLLJITGetExecutionSession(j->lljit), name);
+  LLVMErrorRef e = find_in_process(j, c->lib);
+  if (e) {
+    un__free(c);
+    return orc_fail(e, "cannot search the process for symbols", err);
   }
-  c->tracker = LLVMOrcJITDylibCreateResourceTracker(LLVMOrcLLJITGetMainJITDylib(j->lljit));
+  *out = c;
+  return UN_OK;
+}
+
+/* The answer of a look-up, which ORC may give from another thread. */
+typedef struct answer {
+  pthread_mutex_t lock;
+  pthread_cond_t there;
+  bool given;
+  LLVMErrorRef error;
+  LLVMOrcExecutorAddress address;
+} answer;
+
+static void give_answer(LLVMErrorRef e, LLVMOrcCSymbolMapPairs result, size_t n, void *data) {
+  answer *a = data;
+  pthread_mutex_lock(&a->lock);
+  a->error = e;
+  if (!e && n) a->address = result[0].Sym.Address;
+  a->given = true;
+  pthread_cond_signal(&a->there);
+  pthread_mutex_unlock(&a->lock);
+}
+
+/* LLVMOrcLLJITLookup looks in the main JITDylib only. */
+static LLVMErrorRef look_up(un__jit *j, LLVMOrcJITDylibRef lib, const char *name, LLVMOrcExecutorAddress *out) {
+  answer a = {.given = false};
+  pthread_mutex_init(&a.lock, NULL);
+  pthread_cond_init(&a.there, NULL);
+  LLVMOrcCJITDylibSearchOrderElement order = {lib, LLVMOrcJITDylibLookupFlagsMatchExportedSymbolsOnly};
+  LLVMOrcCLookupSetElement symbol = {LLVMOrcLLJITMangleAndIntern(j->lljit, name), LLVMOrcSymbolLookupFlagsRequiredSymbol};
+  LLVMOrcExecutionSessionLookup(LLVMOrcLLJITGetExecutionSession(j->lljit), LLVMOrcLookupKindStatic, &order, 1, &symbol, 1,
+                                give_answer, &a);
+  pthread_mutex_lock(&a.lock);
+  while (!a.given) pthread_cond_wait(&a.there, &a.lock);
+  pthread_mutex_unlock(&a.lock);
+  pthread_cond_destroy(&a.there);
+  pthread_mutex_destroy(&a.lock);
+  *out = a.address;
+  return a.error;
+}
+
+un_status un__jit_load(un__jit *j, const un__blob *object, const char *entry, un__jit_code **out, un__cpu_kernel *out_fn,
+                       un__err *err) {
+  un__jit_code *c;
+  UN__TRY(take_code(j, &c, err));
+  c->tracker = LLVMOrcJITDylibCreateResourceTracker(c->lib);
   LLVMOrcExecutorAddress address = 0;
-  LLVMErrorRef e = LLVMOrcLLJITAddObjectFileWithRT(j->lljit, c->tracker, object);     /* takes the object */
-  if (!e) e = LLVMOrcLLJITLookup(j->lljit, &address, name);
+  LLVMMemoryBufferRef copy = LLVMCreateMemoryBufferWithMemoryRangeCopy(object->bytes, object->size, "kernel");
+  LLVMErrorRef e = LLVMOrcLLJITAddObjectFileWithRT(j->lljit, c->tracker, copy);     /* takes the object */
+  if (!e) e = look_up(j, c->lib, entry, &address);
   if (e) {
     un__jit_release(j, c);
     return orc_fail(e, "ORC", err);
@@ -245,33 +325,38 @@ static un_status add_object(un__jit *j, LLVMMemoryBufferRef object, const char *
   return UN_OK;
 }
 
-un_status un__jit_compile(un__jit *j, const char *ir, size_t size, const char *entry,
-                          un__jit_code **out, un__cpu_kernel *out_fn, un__err *err) {
-  char unique[32];
-  snprintf(unique, sizeof unique, "k%llu", (unsigned long long)atomic_fetch_add(&j->serial, 1));
-  LLVMMemoryBufferRef object;
-  UN__TRY(emit_for(j, ir, size, entry, unique, LLVMObjectFile, &object, err));
-  return add_object(j, object, unique, out, out_fn, err);
-}
-
 void un__jit_release(un__jit *j, un__jit_code *c) {
-  (void)j;
   if (!c) return;
   LLVMErrorRef e = LLVMOrcResourceTrackerRemove(c->tracker);
   if (e) LLVMConsumeError(e);
   LLVMOrcReleaseResourceTracker(c->tracker);
-  un__free(c);
+  pthread_mutex_lock(&j->lock);
+  c->next = j->empty;
+  j->empty = c;
+  pthread_mutex_unlock(&j->lock);
 }
 
 un_status un__jit_assembly(un__jit *j, const char *ir, size_t size, char **out, un__err *err) {
-  LLVMMemoryBufferRef text;
-  UN__TRY(emit_for(j, ir, size, NULL, NULL, LLVMAssemblyFile, &text, err));
-  size_t n = LLVMGetBufferSize(text);
-  *out = un__alloc(n + 1);
-  if (*out) {
-    memcpy(*out, LLVMGetBufferStart(text), n);
-    (*out)[n] = '\0';
-  }
-  LLVMDisposeMemoryBuffer(text);
-  return *out ? UN_OK : un__fail(err, UN_ERR_NOMEM, "no memory for assembly text");
+  LLVMMemoryBufferRef buffer;
+  un__blob text;
+  *out = NULL;
+  UN__TRY(emit_for(j, ir, size, NULL, LLVMAssemblyFile, &buffer, err));
+  UN__TRY(take_bytes(buffer, 1, &text, err));
+  *out = text.bytes;
+  (*out)[text.size] = '\0';
+  return UN_OK;
+}
+
+/* ---- identity ---- */
+
+void un__jit_identity(const un__target *t, un__strbuf *out) {
+  unsigned major, minor, patch;
+  LLVMGetVersion(&major, &minor, &patch);
+  char *triple = *t->triple ? LLVMCreateMessage(t->triple) : LLVMGetDefaultTargetTriple();
+  char *cpu = is_native(t) ? LLVMGetHostCPUName() : LLVMCreateMessage(t->cpu);
+  char *features = is_native(t) ? LLVMGetHostCPUFeatures() : LLVMCreateMessage(t->features);
+  un__sb_printf(out, "LLVM %u.%u.%u %s %s %s %s", major, minor, patch, triple, cpu, features, passes);
+  LLVMDisposeMessage(triple);
+  LLVMDisposeMessage(cpu);
+  LLVMDisposeMessage(features);
 }

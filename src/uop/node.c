@@ -273,7 +273,7 @@ const un_uop *un__build(un__graph *g, un__op op, un__dtype dtype, const un_uop *
     return NULL;
   }
   const un_uop *swapped[2];
-  if (info->flags & UN__F_COMM && swap_wanted(g, src[0], src[1])) {
+  if (nsrc == 2 && info->flags & UN__F_COMM && swap_wanted(g, src[0], src[1])) {
     swapped[0] = src[1];
     swapped[1] = src[0];
     d.src = swapped;

@@ -25,7 +25,7 @@ pack() {
   done
   cp -r "$root/tests/exec/reference" "$folder/tests/"
   cp "$root/bench/gpu/peers.py" "$folder/bench/"
-  cp "$root/tools/gpu/gpu-test" "$root/LICENSE" "$folder/"
+  cp "$root/tools/gpu/gpu-test" "$root/tools/gpu/gpu-bench" "$root/LICENSE" "$folder/"
   tar -C "$(dirname "$folder")" -c "$(basename "$folder")" | xz -T0 -6 >"$folder.tar.xz"
   mib=$(($(wc -c <"$folder.tar.xz") / 1048576))
   echo "$folder.tar.xz: $mib MiB"

@@ -42,6 +42,13 @@ ruleset tensor_form {
     test STACK(v:f32, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v, v) -> fires
     test STACK(v:f32, w:f32) -> nomatch
 
+  /// What is stored on the way is read back without its bounds. Every i64 is an index all the same, but not every u64.
+  @proof(fuzz)
+  rule index_by_i64: CAST<index>(x:u64) if vmax(x) < 9223372036854775807 => CAST<index>(CAST<i64>(x))
+    test CAST<index>(v:u64 in [0, 5]) -> CAST<index>(CAST<i64>(v))
+    test CAST<index>(v:u64) -> nomatch
+    test CAST<index>(v:i64) -> nomatch
+
   /// Storing what is stored.
   @proof(trusted "storage only")
   rule contiguous_stored: CONTIGUOUS(x = {BUFFER|CONTIGUOUS|COPY}(..)) ~> x

@@ -202,7 +202,8 @@ double un__ibound_reduce(un__op op, un__dtype dt, const un__iterms *t, un__value
   double propagated = is_sum ? t->err_sum : t->abs_product - t->product;
   double total = propagated + steps * all;
   if (isnan(r.f) && t->err_max == 0) return 0;
-  if (isnan(total) || !isfinite(r.f)) return t->err_max == 0 && isinf(r.f) ? 0 : (double)INFINITY;
+  bool infinite = t->err_max == 0 && isinf(r.f) && !isfinite(all); /* by a term: what only overflows need not in another order */
+  if (isnan(total) || !isfinite(r.f)) return infinite ? 0 : (double)INFINITY;
   if (!is_sum) total += (double)t->n * step_at(dt, 0); /* partial products may be subnormal */
   return all + total > un__float_max(un__dt_scalar(dt)) ? (double)INFINITY : total;
 }

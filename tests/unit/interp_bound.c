@@ -2,6 +2,7 @@
  * small. */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <string.h>
 
 #include "interp/interp.h"
 #include "workspace_suite.h"
@@ -164,4 +165,19 @@ Test(interp_bound, infinities_and_nans) {
   cr_assert(s.bound[3] > 0 && s.bound[3] < 1e-6);
   finish(r);
   finish(s);
+}
+
+/* Whether a sum of finite numbers overflows depends on the order, and on whether there is a sum at all: the variance of equal
+ * numbers is 0 in one pass, whatever their sum. That of an infinite number is infinite for everybody. */
+Test(interp_bound, sums_that_overflow_are_anything) {
+  memset(data, 0, sizeof data);
+  data[0] = data[1] = 3e38f;
+  result r = run(sum_of(vector(UN_F32, 0), UN__OP_ADD));
+  cr_assert(isinf(*(float *)r.value.data));
+  cr_assert(isinf(r.bound[0]));
+  finish(r);
+  data[0] = INFINITY;
+  r = run(sum_of(vector(UN_F32, 0), UN__OP_ADD));
+  cr_assert(isinf(*(float *)r.value.data) && !r.bound);
+  finish(r);
 }

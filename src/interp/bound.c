@@ -201,9 +201,11 @@ double un__ibound_reduce(un__op op, un__dtype dt, const un__iterms *t, un__value
   double steps = t->n > 1 ? (double)(t->n - 1) * ldexp(1.0, -un__dt_info(dt)->mantissa) : 0;
   double propagated = is_sum ? t->err_sum : t->abs_product - t->product;
   double total = propagated + steps * all;
-  if (isnan(r.f) && t->err_max == 0) return 0;
-  bool infinite = t->err_max == 0 && isinf(r.f) && !isfinite(all); /* by a term: what only overflows need not in another order */
-  if (isnan(total) || !isfinite(r.f)) return infinite ? 0 : (double)INFINITY;
-  if (!is_sum) total += (double)t->n * step_at(dt, 0); /* partial products may be subnormal */
+  bool by_term = t->err_max == 0 && !isfinite(all); /* what only overflows need not in another order */
+  if (!isfinite(r.f)) return by_term ? 0 : (double)INFINITY;
+  if (isnan(total)) return (double)INFINITY;
+  /* Large factors first may overflow, small ones first may be subnormal until large ones follow. */
+  if (!is_sum && t->growth > un__float_max(un__dt_scalar(dt))) return (double)INFINITY;
+  if (!is_sum) total += (double)t->n * step_at(dt, 0) * t->growth;
   return all + total > un__float_max(un__dt_scalar(dt)) ? (double)INFINITY : total;
 }

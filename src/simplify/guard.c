@@ -122,7 +122,7 @@ static void read_sums(facts *f) {
 /* ---- size ---- */
 
 /* Nodes of the tree below x, divisions thrice; 0 when there are more than MAX_WORK, or when x accesses memory: a load
- * happens whether or not the condition holds, so its index and gate must not rely on it. */
+ * happens whether or not the condition holds, so its index and gate must not rely on it; nor does what another thread has. */
 static uint32_t tree_size(const un_uop *x) {
   const un_uop *todo[MAX_WORK];
   uint32_t n = 0, size = 0, seen = 0;

@@ -98,6 +98,26 @@ Test(gpu, random_legal_plans_keep_results, .timeout = 120) {
   cr_assert_gt(taken.staged, SEEDS / 50, "only %u operands were staged", taken.staged);
 }
 
+/* out[0] = whether any of 0 to n - 1 is not 0: no thread may take what it knows of itself for what others have. */
+static kern any_of(un__graph *g, int64_t n) {
+  build b = {.g = g};
+  const un_uop *o = b_out(&b, UN_BOOL, 1), *i = b_red(&b, n, 0);
+  const un_uop *v = b_reduce(&b, UN__OP_MAX, un__binary(g, UN__OP_NE, i, un__idx(g, 0)), i), *done = b_store(&b, o, un__idx(g, 0), v);
+  return b_done(&b, done);
+}
+
+Test(gpu, a_condition_is_not_known_of_other_threads) {
+  un__err err = {0};
+  un__graph *g = un__workspace_create(&err);
+  kern k = any_of(g, 11);
+  un__opt_plan plan = {1, {{0, UN__AXIS_GROUP_REDUCE, 16, true}}};
+  const un_uop *kernel = un__opt_apply(g, k.root, &plan, &big_gpu, UN__LIC_PRECISE);
+  const un_uop *linear = kernel ? un__lower(g, kernel, &big_gpu, UN__LIC_PRECISE) : NULL;
+  cr_assert(linear, "%s", err.text);
+  check_results(&k, kernel, linear, "any", 1);
+  un__workspace_destroy(g);
+}
+
 static const un_uop *by_heuristics(un__graph *g, const kern *k, const un__target *t, un__strbuf *why) {
   un__opt_plan plan;
   if (un__opt_heuristic(k->root, t, UN__LIC_PRECISE, &plan, why) != UN_OK) return NULL;

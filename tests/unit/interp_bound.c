@@ -181,3 +181,23 @@ Test(interp_bound, sums_that_overflow_are_anything) {
   cr_assert(isinf(*(float *)r.value.data) && !r.bound);
   finish(r);
 }
+
+/* The same for products: a zero comes first or finds infinity. */
+Test(interp_bound, products_that_overflow_on_the_way_are_anything) {
+  for (int i = 0; i < N; i++) data[i] = 1;
+  data[0] = data[1] = 3e38f;
+  data[2] = 0;
+  result r = run(sum_of(vector(UN_F32, 0), UN__OP_MUL));
+  cr_assert(isnan(*(float *)r.value.data));
+  cr_assert(r.bound && isinf(r.bound[0]));
+  finish(r);
+  data[0] = 0, data[2] = 3e38f;
+  r = run(sum_of(vector(UN_F32, 0), UN__OP_MUL));
+  cr_assert_eq(*(float *)r.value.data, 0);
+  cr_assert(r.bound && isinf(r.bound[0]));
+  finish(r);
+  for (int i = 0; i < 4; i++) data[i] = i % 2 ? 1e30f : 1e-30f;
+  r = run(sum_of(vector(UN_F32, 0), UN__OP_MUL));
+  cr_assert(r.bound && r.bound[0] >= 1, "1e-30 twice is 0 before 1e30 comes");
+  finish(r);
+}

@@ -18,10 +18,10 @@ const char un__kernel_entry[] = "kernel";
 
 const un_uop *un__schedule(un__graph *ws, const un_uop *root, int64_t ninputs, const un__target *t, uint32_t licences,
                            int64_t *out_result_slots) {
-  /* Of a GPU's point of view: blocks that should be there to keep it busy. */
-  uint32_t parallel = t->gpu.arch ? 2 * t->gpu.units : t->threads;
-  un__rangeify_options opt = {.licences = licences, .threads = parallel, .min_parallel_work = t->min_parallel_work,
+  un__rangeify_options opt = {.licences = licences, .threads = t->threads, .min_parallel_work = t->min_parallel_work,
                               .online = t->online_pays};
+  /* A quarter of a GPU at work costs less than a kernel more; who takes that kernel gets parts for all of it. */
+  if (t->gpu.arch) opt.threads = t->gpu.units / 4, opt.parts = 2 * t->gpu.units;
   return un__rangeify(ws, root, ninputs, &opt, out_result_slots);
 }
 

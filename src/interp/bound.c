@@ -193,6 +193,12 @@ double un__ibound_element(const un_uop *n, const un__value *x, const double *err
   return rounded(n->dtype, r.f, spread(v, err, r.f), own_steps((un__op)n->op, x, r.f));
 }
 
+/* Whether a term that is no number, or infinite, decides in every order: the others do not reach infinity, or 0, on their own. */
+static bool is_decided(un__dtype dt, const un__iterms *t, bool is_sum) {
+  if (t->err_max > 0) return false;
+  return is_sum ? t->finite <= un__float_max(un__dt_scalar(dt)) : t->shrinkage >= step_at(dt, 0);
+}
+
 double un__ibound_reduce(un__op op, un__dtype dt, const un__iterms *t, un__value r) {
   if (!un__dt_is_float(dt)) return t->err_max == 0 ? 0 : un__dt_is_bool(dt) ? 1 : (double)INFINITY;
   if (op == UN__OP_MAX || op == UN__OP_MIN) return t->err_max;
@@ -201,8 +207,8 @@ double un__ibound_reduce(un__op op, un__dtype dt, const un__iterms *t, un__value
   double steps = t->n > 1 ? (double)(t->n - 1) * ldexp(1.0, -un__dt_info(dt)->mantissa) : 0;
   double propagated = is_sum ? t->err_sum : t->abs_product - t->product;
   double total = propagated + steps * all;
-  bool by_term = t->err_max == 0 && !isfinite(all); /* what only overflows need not in another order */
-  if (!isfinite(r.f)) return by_term ? 0 : (double)INFINITY;
+  /* What only overflows need not in another order. */
+  if (!isfinite(r.f)) return !isfinite(all) && is_decided(dt, t, is_sum) ? 0 : (double)INFINITY;
   if (isnan(total)) return (double)INFINITY;
   /* Large factors first may overflow, small ones first may be subnormal until large ones follow. */
   if (!is_sum && t->growth > un__float_max(un__dt_scalar(dt))) return (double)INFINITY;

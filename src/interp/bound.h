@@ -15,7 +15,8 @@ typedef struct un__iterms {
   double err_sum, err_max;   /* of the terms' bounds */
   double abs_sum;            /* of |x| + bound */
   double product, abs_product;   /* of |x|, of |x| + bound */
-  double growth;             /* of those of the latter that are above 1 */
+  double finite;             /* of |x| + bound where that is finite */
+  double growth, shrinkage;  /* products of |x| + bound above 1; of |x| below 1 but not 0 */
 } un__iterms;
 double un__ibound_reduce(un__op op, un__dtype dt, const un__iterms *t, un__value r);
 

@@ -114,7 +114,9 @@ static void add_term(void *data, int64_t from, int64_t to) {
   t->abs_sum += x + err;
   t->product *= x;
   t->abs_product *= x + err;
+  if (isfinite(x + err)) t->finite += x + err;
   if (x + err > 1) t->growth *= x + err;
+  if (x > 0 && x < 1) t->shrinkage *= x;
 }
 
 static un_status bound_reduce(un__ieval *e, uint32_t pos, double *out) {
@@ -124,7 +126,7 @@ static un_status bound_reduce(un__ieval *e, uint32_t pos, double *out) {
   un__iterms *terms = un__calloc((size_t)count, sizeof *terms);
   un__iview v;
   if (!terms) return un__ieval_no_memory(e);
-  for (int64_t i = 0; i < count; i++) terms[i].product = terms[i].abs_product = terms[i].growth = 1;
+  for (int64_t i = 0; i < count; i++) terms[i].product = terms[i].abs_product = terms[i].growth = terms[i].shrinkage = 1;
   un_status st = un__ieval_reduce_view(e, pos, in, result, &v);
   if (st == UN_OK) {
     un__iview_walk(&v, add_term, &(summer){terms, in, operand_bounds(e, n, 0)});

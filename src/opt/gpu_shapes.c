@@ -118,7 +118,7 @@ static void fill_side(un__opt_gpu *x, uint32_t axis, int64_t inner, int64_t thre
   }
 }
 
-/* A block of 16 x 16 threads, each with a tile of results as large as leaves a block for every multiprocessor. */
+/* A block of 16 x 16 threads, each with a tile of results as large as leaves a block for nearly every multiprocessor. */
 static bool pick_product(un__opt_gpu *x) {
   product p;
   if (!find_product(x, &p)) return false;
@@ -127,7 +127,7 @@ static bool pick_product(un__opt_gpu *x) {
   int64_t threads = block(x) >= BLOCK ? 16 : 8;
   fill_side(x, (uint32_t)p.row, 4, threads, 2);
   fill_side(x, (uint32_t)p.column, 1, threads, column->lanes < 2 ? 4 : column->lanes < 8 ? 2 : 1);
-  while (blocks_of(x, &p) < units(x) && make_smaller(row, column)) continue;
+  while (blocks_of(x, &p) * 8 < units(x) * 7 && make_smaller(row, column)) continue;
   un__opt_say(x->c, "%lld x %lld results of ranges %lld and %lld a block: %lld blocks", (long long)side(x, (uint32_t)p.row),
               (long long)side(x, (uint32_t)p.column), (long long)x->c->k->axis[p.row].id, (long long)x->c->k->axis[p.column].id,
               (long long)blocks_of(x, &p));
@@ -211,7 +211,7 @@ static bool pick_rows(un__opt_gpu *x) {
   uint64_t rows = trips(x, x->kept);
   for (uint32_t i = 0; i < k->nscopes; i++) {
     const un__opt_scope *s = &k->scope[i];
-    bool nested = x->nest && s->outer & ~x->nest->axes;
+    bool nested = s->outer & ~(x->nest ? x->nest->axes : 0);
     if (!s->reduce || nested) continue;
     row_of_threads(x, i, rows, x->rest != 0);
     int64_t here = 1;

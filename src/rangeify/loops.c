@@ -208,7 +208,7 @@ static bool may_reorder(const un__rangeify_options *opt, const un_uop *reduce) {
 /* How many parts to cut `size` into: a divisor near the wanted number when there is one; every value on its own when
  * `others` ranges remain. 0: not worth it. */
 static int64_t parts_of(const un__rangeify_options *opt, int64_t size, uint32_t others) {
-  int64_t want = PARTS;
+  int64_t want = opt->parts ? opt->parts : PARTS;
   while (want < opt->threads) want *= 2;
   if (size < 2 * want) return others && size >= opt->threads ? size : 0;
   for (int64_t p = want; p >= want / 4 && p >= opt->threads; p--)

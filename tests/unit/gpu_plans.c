@@ -118,6 +118,14 @@ Test(gpu, a_condition_is_not_known_of_other_threads) {
   un__workspace_destroy(g);
 }
 
+/* out[0] = sum over i of max over j of x[i, j]. */
+static kern sum_of_maxima(un__graph *g, int64_t m, int64_t n) {
+  build b = {.g = g};
+  const un_uop *o = b_out(&b, UN_I32, 1), *x = b_param(&b, UN_I32, m * n), *i = b_red(&b, m, 0), *j = b_red(&b, n, 1);
+  const un_uop *most = b_reduce(&b, UN__OP_MAX, b_load(&b, x, b_at(&b, i, n, j)), j);
+  return b_done(&b, b_store(&b, o, un__idx(g, 0), b_reduce(&b, UN__OP_ADD, most, i)));
+}
+
 static const un_uop *by_heuristics(un__graph *g, const kern *k, const un__target *t, un__strbuf *why) {
   un__opt_plan plan;
   if (un__opt_heuristic(k->root, t, UN__LIC_PRECISE, &plan, why) != UN_OK) return NULL;
@@ -145,6 +153,19 @@ Test(gpu, heuristics_keep_results_for_every_kernel_and_dtype, .timeout = 120) {
       check_heuristics(kind, dtypes[d], 5, 11 + (int64_t)d, 7, &big_gpu);
       check_heuristics(kind, dtypes[d], 8, 16, 8, &little_gpu);
     }
+}
+
+Test(gpu, a_reduction_inside_another_one_is_not_dealt) {
+  static const int64_t sizes[][2] = {{64, 40}, {9, 3}, {33, 300}};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    un__err err = {0};
+    un__graph *g = un__workspace_create(&err);
+    kern k = sum_of_maxima(g, sizes[i][0], sizes[i][1]);
+    const un_uop *kernel = by_heuristics(g, &k, &big_gpu, NULL), *linear = kernel ? un__lower(g, kernel, &big_gpu, UN__LIC_PRECISE) : NULL;
+    cr_assert(linear, "%s", err.text);
+    check_results(&k, kernel, linear, "sum of maxima", i);
+    un__workspace_destroy(g);
+  }
 }
 
 Test(gpu, heuristics_keep_results_for_ragged_sizes, .timeout = 120) {

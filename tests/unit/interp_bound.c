@@ -180,6 +180,10 @@ Test(interp_bound, sums_that_overflow_are_anything) {
   r = run(sum_of(vector(UN_F32, 0), UN__OP_ADD));
   cr_assert(isinf(*(float *)r.value.data) && !r.bound);
   finish(r);
+  data[0] = -INFINITY, data[2] = 3e38f;
+  r = run(sum_of(vector(UN_F32, 0), UN__OP_ADD));
+  cr_assert(r.bound && isinf(r.bound[0]), "the finite ones first, and it is no number");
+  finish(r);
 }
 
 /* The same for products: a zero comes first or finds infinity. */

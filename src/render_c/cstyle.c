@@ -125,12 +125,26 @@ static bool put_special(un__cstyle *r, const un_uop *n) {
 
 /* ---- blocks ---- */
 
+enum { FEW_ROUNDS = 16 };
+
+/* Such a loop costs more than its rounds, and one round waits for its loads before the next one's begin. */
+static bool is_short(const un__cstyle *r, const un_uop *range) {
+  int64_t rounds = un__known_size(range->src[0]);
+  if (rounds < 0 || rounds > FEW_ROUNDS) return false;
+  for (uint32_t i = r->at + 1; i < r->list->nsrc; i++) {
+    if (un__is(r->list->src[i], UN__OP_RANGE)) return false;
+    if (un__is(r->list->src[i], UN__OP_END)) return true;
+  }
+  return false;
+}
+
 static bool put_range(un__cstyle *r, const un_uop *n) {
   if (!un__c_define(r, n, 'v', r->at)) return false;
   un__c_ref v = un__c_lane(r, n, 0);
-  if (*r->dialect->loop) {
+  const char *line = is_short(r, n) ? r->dialect->short_loop : r->dialect->loop;
+  if (*line) {
     un__c_line(r);
-    un__c_emit(r, "%s\n", r->dialect->loop);
+    un__c_emit(r, "%s\n", line);
   }
   un__c_line(r);
   un__c_emit(r, "for (%T %R = 0; %R < %R; %R++) {\n", n->dtype, v, v, un__c_lane(r, n->src[0], 0), v);
@@ -210,6 +224,7 @@ static void put_node(un__cstyle *r, const un_uop *n) {
 un_status un__cstyle_render(un__cstyle *r, const un__c_dialect *dialect, const un_uop *linear, un__err *err) {
   *r = (un__cstyle){.dialect = dialect, .err = err};
   collect_params(r, linear);
+  r->list = linear;
   for (r->at = 0; r->at < linear->nsrc && err->status == UN_OK; r->at++) put_node(r, linear->src[r->at]);
   if (r->body.failed) un__fail(err, UN_ERR_NOMEM, "no memory for %s", dialect->name);
   return err->status;

@@ -28,6 +28,7 @@ typedef struct un__c_dialect {
   /* Name NULL: the language has no such function. The definition is written where the name is used; NULL: built in. */
   struct { const char *name, *definition; } function[UN__C_FUNCTIONS];
   const char *loop;                    /* a line before each loop; "" */
+  const char *short_loop;              /* before one of a few rounds that holds no other; "" */
   const char *barrier;                 /* the statement; "" where threads do not share */
   const char *special[UN__AXIS_COUNT]; /* the number of a task, block or thread; NULL: there is none */
   /* Memory that the threads of a group share, declared; false: no form. */
@@ -55,6 +56,7 @@ struct un__cstyle {
   UN__VEC(const un_uop *) params;      /* by slot; NULL where the kernel does not use it */
   UN__VEC(bool) written;               /* by slot */
   uint64_t functions;                  /* bits of un__c_function: used */
+  const un_uop *list;
   uint32_t at;                         /* place in the list of the node that is written now */
   uint32_t depth, ntemps, nvars;
   un__err *err;

@@ -20,7 +20,7 @@ static const un__c_dialect dialect = {
     [UN__C_BITS_OF_F64] = {"bits_of_f64",
       "static inline u64 bits_of_f64(f64 x) { u64 bits; __builtin_memcpy(&bits, &x, sizeof bits); return bits; }\n"},
   },
-  .loop = "", .barrier = "", .special = {[UN__AXIS_THREAD] = "task"},
+  .loop = "", .short_loop = "", .barrier = "", .special = {[UN__AXIS_THREAD] = "task"},
 };
 
 static const char types[] =

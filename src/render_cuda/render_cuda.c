@@ -57,7 +57,7 @@ static const un__c_dialect dialect = {
     [UN__C_BF16_OF_F32] = {"bf16_of_f32",
       DEVICE "u16 bf16_of_f32(f32 x) { u16 bits; asm(\"cvt.rn.bf16.f32 %0, %1;\" : \"=h\"(bits) : \"f\"(x)); return bits; }\n"},
   },
-  .loop = "#pragma unroll 1", .barrier = "__syncthreads();",
+  .loop = "#pragma unroll 1", .short_loop = "#pragma unroll", .barrier = "__syncthreads();",
   .special = {[UN__AXIS_GLOBAL] = "blockIdx.x", [UN__AXIS_LOCAL] = "threadIdx.x"},
   .local = put_shared, .own = put_own, .load = un__cuda_load, .store = un__cuda_store,
 };

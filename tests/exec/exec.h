@@ -28,11 +28,12 @@ typedef struct exec_backend {
   /* Fills n elements of storage. UN_ERR_UNSUPPORTED: the case is skipped. */
   un_status (*run)(void *self, const exec_case *c, void *out, un__err *err);
   void (*close)(void *self);
+  bool may_miss;                        /* a machine without it skips its tests */
 } exec_backend;
 
 extern const exec_backend exec_eval, exec_tensor, exec_kernel;
 #ifdef UN_EXEC_LOWER
-extern const exec_backend exec_kernel_opt, exec_interp, exec_interp_opt, exec_cc_opt;
+extern const exec_backend exec_kernel_opt, exec_interp, exec_interp_opt, exec_cc_opt, exec_cuda, exec_cuda_opt, exec_cuda_compiled;
 #ifdef UN_EXEC_CPU
 extern const exec_backend exec_cpu, exec_cpu_opt;
 #endif

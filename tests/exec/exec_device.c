@@ -4,12 +4,15 @@
 #include "exec.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "codegen/codegen.h"
+#include "device/cuda/nvrtc.h"
 #include "interp/interp.h"
 #include "opt/opt.h"
 #include "render_c/render_c.h"
+#include "render_cuda/render_cuda.h"
 #include "render_llvm/render_llvm.h"
 #include "uop/text.h"
 
@@ -26,6 +29,7 @@ static const un_uop *kernel_for(un__graph *ws, const exec_case *c, const un__tar
 
 static un_status render(const un_uop *linear, un__format format, const un__target *t, un__strbuf *out, un__err *err) {
   if (format == UN__FORMAT_C) return un__render_c(linear, entry, t, out, err);
+  if (format == UN__FORMAT_CUDA_C) return un__render_cuda(linear, entry, t, out, err);
   if (format == UN__FORMAT_LLVM_IR) return un__render_llvm(linear, entry, t, out, err);
   un__print_text(out, linear, entry, UN__STAGE_LINEAR, false);
   return UN_OK;
@@ -44,20 +48,21 @@ static un_status artifact_of(un__graph *ws, const exec_case *c, un__format forma
                         .entry = entry,
                         .nargs = facts.nargs,
                         .nvars = facts.nvars,
+                        .group = (uint32_t)facts.group,
+                        .local_bytes = (uint32_t)facts.local_bytes,
                         .tasks = {.n = 1, .code = {{UN__LAUNCH_CONST, facts.tasks}}}};
   return text->failed ? un__fail(err, UN_ERR_NOMEM, "no memory for text") : UN_OK;
 }
 
-/* Borrows the case's memory for one launch. */
 static un_status launch(un__device *d, un__code *code, const exec_case *c, void *out, un__err *err) {
   un__mem *mem[EXEC_OPERANDS + 1] = {NULL};
-  un_status st = UN_OK;
-  for (uint32_t k = 0; st == UN_OK && k <= c->noperands; k++) {
-    un_dtype dt = k ? c->operand[k - 1] : c->result;
-    st = d->vt->wrap(d, k ? c->data[k - 1] : out, c->n * un__dtype_table[dt].size, &mem[k], err);
-  }
+  size_t size = c->n * un__dtype_table[c->result].size;
+  un_status st = d->vt->alloc(d, size, &mem[0], err);
+  for (uint32_t k = 1; st == UN_OK && k <= c->noperands; k++)
+    st = d->vt->wrap(d, c->data[k - 1], c->n * un__dtype_table[c->operand[k - 1]].size, &mem[k], err);
   if (st == UN_OK) st = d->vt->launch(d, code, mem, NULL, err);
   if (st == UN_OK) st = d->vt->sync(d, err);
+  if (st == UN_OK) st = d->vt->read(d, mem[0], 0, out, size, err);
   for (uint32_t k = 0; k <= c->noperands; k++)
     if (mem[k]) d->vt->free(d, mem[k]);
   return st;
@@ -126,6 +131,33 @@ static un_status run_cc_opt(void *self, const exec_case *c, void *out, un__err *
 }
 
 const exec_backend exec_cc_opt = {"cc_opt", false, open_cc, run_cc_opt, close_device};
+
+static un_status open_cuda(void **out, un__err *err) { return un__cuda_open("0", (un__device **)out, err); }
+
+static un_status run_cuda(void *self, const exec_case *c, void *out, un__err *err) {
+  return run_on(self, ((un__device *)self)->target, UN__FORMAT_CUDA_C, false, c, out, err);
+}
+
+static un_status run_cuda_opt(void *self, const exec_case *c, void *out, un__err *err) {
+  return run_on(self, ((un__device *)self)->target, UN__FORMAT_CUDA_C, true, c, out, err);
+}
+
+/* Without a GPU: the compiler takes every kernel, and there it ends, as skipped. */
+static un_status open_compiler(void **out, un__err *err) {
+  int major, minor;
+  UN__TRY(un__nvrtc_version(0, &major, &minor, err));
+  return un__cuda_open("sm_90a", (un__device **)out, err);
+}
+
+/* Nothing else may be what is not supported. */
+static un_status run_compiler(void *self, const exec_case *c, void *out, un__err *err) {
+  un_status st = run_cuda_opt(self, c, out, err);
+  return st == UN_ERR_UNSUPPORTED && !strstr(err->text, "cannot run kernels") ? UN_ERR_COMPILE : st;
+}
+
+const exec_backend exec_cuda_compiled = {"cuda_compiled", false, open_compiler, run_compiler, close_device, .may_miss = true};
+const exec_backend exec_cuda = {"cuda", false, open_cuda, run_cuda, close_device, .may_miss = true};
+const exec_backend exec_cuda_opt = {"cuda_opt", false, open_cuda, run_cuda_opt, close_device, .may_miss = true};
 
 #ifdef UN_EXEC_CPU
 static un_status open_cpu(void **out, un__err *err) { return un__cpu_open(NULL, 2, (un__device **)out, err); }

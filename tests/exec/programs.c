@@ -92,6 +92,7 @@ int main(int argc, char **argv) {
   };
   un_ctx_options opt = UN_CTX_OPTIONS_INIT;
   if (argc > 1) opt.device = argv[1];
+  if (!strncmp(opt.device, "cuda", 4) && !un_device_count("cuda")) return printf("1..0 # SKIP programs on %s: there is no GPU\n", opt.device), 0;
   if (un_ctx_create(&opt, &cx) != UN_OK) return printf("Bail out! no device %s\n", opt.device), 1;
   for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
     seed = (uint32_t)i;

@@ -282,6 +282,8 @@ static int replay(const settings *s) {
   return !ok;
 }
 
+enum { SKIPPED = 77 };     /* the exit status by which meson knows it */
+
 int main(int argc, char **argv) {
   enum { PROGRAMS = 1, SEED, SIZE, DEVICE, STRICT, PLANS, COVERAGE, REPLAY };
   static const struct option options[] = {
@@ -302,5 +304,9 @@ int main(int argc, char **argv) {
     default: return 2;
     }
   if (s.size < 2) s.size = 2;
+  int devices;
+  un__err none = {0};
+  if (!strncmp(s.device, "cuda", 4) && un__engine_device_count("cuda", &devices, &none) != UN_OK)
+    return printf("fuzz on %s skipped: %s\n", s.device, none.text), SKIPPED;
   return s.replay ? replay(&s) : run_all(&s);
 }

@@ -47,6 +47,33 @@ __attribute__((constructor)) static void start(void) {
   state.memory = 64u << 20;
 }
 
+/* ---- what the driver owns: of a context that is reset it stays here, out of everybody's reach ---- */
+
+typedef struct owned { struct owned *next, **at; char bytes[48]; } owned;
+static owned *all_owned;
+static pthread_mutex_t owned_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* The beginning is zeroed. */
+static void *get(size_t size) {
+  owned *o = malloc(sizeof *o + size);
+  pthread_mutex_lock(&owned_lock);
+  *o = (owned){.next = all_owned, .at = &all_owned};
+  if (all_owned) all_owned->at = &o->next;
+  all_owned = o;
+  pthread_mutex_unlock(&owned_lock);
+  memset(o + 1, 0, size < 8192 ? size : 8192);
+  return o + 1;
+}
+
+static void put(void *p) {
+  owned *o = (owned *)p - 1;
+  pthread_mutex_lock(&owned_lock);
+  *o->at = o->next;
+  if (o->next) o->next->at = o->at;
+  pthread_mutex_unlock(&owned_lock);
+  free(o);
+}
+
 /* ---- failing on demand ---- */
 
 static int injected(const char *call) {
@@ -133,7 +160,7 @@ static void clear(context *c) {
   for (stream *s = c->streams; s; s = NULL)
     for (op *o = s->first, *next; o; o = next) {
       next = o->next;
-      free(o);
+      put(o);
     }
 }
 
@@ -175,7 +202,7 @@ static void do_launch(stream *s, const op *o) {
 
 static void free_event(event *e) {
   state.events--;
-  free(e);
+  put(e);
 }
 
 static void do_event(event *e, double now) {
@@ -199,13 +226,13 @@ static int run(stream *s, const event *until) {
     s->first = o->next;
     if (!s->first) s->last = &s->first;
     do_op(s, o);
-    free(o);
+    put(o);
   }
   return s->in->poison;
 }
 
 static int add(stream *s, op o) {
-  op *mine = malloc(sizeof *mine);
+  op *mine = get(sizeof *mine);
   *mine = o;
   mine->next = NULL;
   *s->last = mine;
@@ -216,7 +243,7 @@ static int add(stream *s, op o) {
 EXPORT int cuStreamCreate(stream **out, unsigned flags) {
   int r = on_context("cuStreamCreate");
   if (r) return r;
-  *out = calloc(1, sizeof **out);
+  *out = get(sizeof **out);
   (*out)->in = current();
   (*out)->last = &(*out)->first;
   current()->streams = *out;
@@ -224,11 +251,15 @@ EXPORT int cuStreamCreate(stream **out, unsigned flags) {
   return OK;
 }
 
-EXPORT int cuStreamDestroy_v2(stream *s) {
+static int stream_destroy(stream *s) {
   int r = on_context("cuStreamDestroy_v2");
+  if (!r) run(s, NULL);
+  if (s->in->streams == s) s->in->streams = NULL;
+  put(s);
   state.streams--;
   return r;
 }
+EXPORT int cuStreamDestroy_v2(stream *s) { LOCKED(stream_destroy(s)); }
 
 static int stream_sync(stream *s) {
   int r = on_context("cuStreamSynchronize");
@@ -239,7 +270,7 @@ EXPORT int cuStreamSynchronize(stream *s) { LOCKED(stream_sync(s)); }
 EXPORT int cuEventCreate(event **out, unsigned flags) {
   int r = on_context("cuEventCreate");
   if (r) return r;
-  *out = calloc(1, sizeof **out);
+  *out = get(sizeof **out);
   state.events++;
   return OK;
 }
@@ -279,7 +310,7 @@ static int mem_alloc(unsigned long long *out, size_t size) {
   int r = on_context("cuMemAlloc_v2");
   if (r) return r;
   if (state.bytes + size > state.memory) return NO_MEMORY;
-  char *p = malloc(size + HEAD);
+  char *p = get(size + HEAD);
   *(size_t *)(void *)p = size;
   memset(p + HEAD, 0xa5, size < 4096 ? size : 4096);
   state.bytes += size;
@@ -296,7 +327,7 @@ static int mem_free(unsigned long long at) {
   if (current() && current()->streams && current()->streams->first && !r) state.errors++;     /* work may still use it */
   state.bytes -= *(size_t *)(void *)p;
   state.blocks--;
-  free(p);
+  put(p);
   return r;
 }
 EXPORT int cuMemFree_v2(unsigned long long at) { LOCKED(mem_free(at)); }
@@ -310,14 +341,14 @@ EXPORT int cuMemGetInfo_v2(size_t *out_free, size_t *out_total) {
 EXPORT int cuMemHostAlloc(void **out, size_t size, unsigned flags) {
   int r = on_context("cuMemHostAlloc");
   if (r) return r;
-  *out = malloc(size);
+  *out = get(size);
   state.pinned++;
   return OK;
 }
 
 EXPORT int cuMemFreeHost(void *p) {
   int r = on_context("cuMemFreeHost");
-  free(p);
+  put(p);
   state.pinned--;
   return r;
 }
@@ -341,7 +372,7 @@ EXPORT int cuMemcpyDtoDAsync_v2(unsigned long long to, unsigned long long from, 
 static int module_load(module **out, const char *image) {
   int r = on_context("cuModuleLoadData");
   if (r) return r;
-  *out = calloc(1, sizeof **out);
+  *out = get(sizeof **out);
   snprintf((*out)->text, sizeof (*out)->text, "%s", image);
   state.modules++;
   return OK;
@@ -350,7 +381,7 @@ EXPORT int cuModuleLoadData(module **out, const void *image) { LOCKED(module_loa
 
 static int module_unload(module *m) {
   int r = on_context("cuModuleUnload");
-  free(m);
+  put(m);
   state.modules--;
   return r;
 }
@@ -404,7 +435,7 @@ typedef struct graph { int nodes, uses; op op[MAX_NODES]; } graph;
 EXPORT int cuGraphCreate(graph **out, unsigned flags) {
   int r = on_context("cuGraphCreate");
   if (r) return r;
-  *out = calloc(1, sizeof **out);
+  *out = get(sizeof **out);
   (*out)->uses = 1;
   state.graphs++;
   return OK;
@@ -413,7 +444,7 @@ EXPORT int cuGraphCreate(graph **out, unsigned flags) {
 static int graph_drop(const char *call, graph *g) {
   int r = on_context(call);
   state.graphs--;
-  if (!--g->uses) free(g);
+  if (!--g->uses) put(g);
   return r;
 }
 EXPORT int cuGraphDestroy(graph *g) { return graph_drop("cuGraphDestroy", g); }
@@ -496,7 +527,7 @@ EXPORT int nvrtcGetSupportedArchs(int *out) {
 static int program_create(program **out, const char *text) {
   int r = injected("nvrtcCreateProgram");
   if (r) return r;
-  *out = calloc(1, sizeof **out);
+  *out = get(sizeof **out);
   (*out)->text = strdup(text);
   state.programs++;
   return OK;
@@ -507,7 +538,7 @@ EXPORT int nvrtcCreateProgram(program **out, const char *text, const char *name,
 
 static int program_destroy(program **p) {
   free((*p)->text);
-  free(*p);
+  put(*p);
   *p = NULL;
   state.programs--;
   return OK;

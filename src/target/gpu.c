@@ -2,6 +2,7 @@
 #include "target.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { KIB = 1024, MIB = 1024 * 1024 };
 
@@ -39,7 +40,11 @@ enum { GPUS = sizeof gpus / sizeof *gpus };
 const un__target *un__target_gpu(size_t i) { return i < GPUS ? &gpus[i] : NULL; }
 
 void un__target_of_gpu(const un__gpu *gpu, char *name, un__target *out) {
-  *out = (un__target){.name = name, GPU_COMMON, .l2_bytes = (uint32_t)gpu->l2_bytes, .gpu = *gpu};
+  static const un__target common = {GPU_COMMON};
+  memcpy(out, &common, sizeof *out);      /* with the bytes between fields */
+  out->name = name;
+  out->l2_bytes = (uint32_t)gpu->l2_bytes;
+  memcpy(&out->gpu, gpu, sizeof *gpu);
   snprintf(name, UN__GPU_NAME, "gpu-%s-u%u-t%u-r%u-s%u-%u-l%u-b%u-f%u", gpu->arch, gpu->units, gpu->unit_threads,
            gpu->unit_registers, gpu->shared_bytes / KIB, gpu->unit_shared_bytes / KIB, (unsigned)(gpu->l2_bytes / MIB),
            (unsigned)(gpu->bytes_per_second / 1e9), (unsigned)(gpu->f32_flops / 1e9));

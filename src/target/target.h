@@ -24,6 +24,7 @@ typedef struct un__gpu {
 /* Where the pieces of a block's shared memory begin: at multiples of it. */
 enum { UN__LOCAL_ALIGN = 128 };
 
+/* Keys of kernels on disk hold the bytes of a description: those between fields are 0, or its kernels are not found again. */
 typedef struct un__target {
   const char *name;              /* goes into keys: same description, same kernels */
   const char *triple;            /* LLVM's target triple; "": this machine's */

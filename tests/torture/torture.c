@@ -157,7 +157,8 @@ int main(int argc, char **argv) {
       fprintf(stderr, "torture: expected --every or --part=K/N, got %s\n", argv[first]);
       return 2;
     }
-  setenv("UNIR_THREADS", "2", 1);     /* the same allocations on every machine */
+  setenv("UNIR_THREADS", "2", 1);     /* the same allocations on every machine, and in every run */
+  setenv("UNIR_CACHE", "0", 1);
   for (size_t i = 0; i < graph_nscenarios + context_nscenarios; i++) {
     const scenario *s = scenario_at(i);
     if (!is_wanted(s, argv + first, argc - first)) continue;

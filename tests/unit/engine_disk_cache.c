@@ -17,6 +17,7 @@
 
 #include "base/mem.h"
 #include "engine/disk_cache.h"
+#include "target/target.h"
 
 static char folder[64];
 
@@ -190,7 +191,7 @@ Test(disk_cache, what_was_not_used_for_longest_goes) {
   enum { SIZE = 150000, KEYS = 10 };
   setenv("UNIR_CACHE_LIMIT", "1", 1);
   un__disk_cache *c = open_cache();
-  char *big = calloc(1, SIZE), key[8];
+  char *big = calloc(1, SIZE), key[16];
   for (int i = 0; i < KEYS; i++) {
     snprintf(key, sizeof key, "key %d", i);
     cr_assert(un__disk_cache_put(c, text(key), (un__bytes){big, SIZE}));
@@ -223,7 +224,7 @@ enum { WRITERS = 4, ROUNDS = 100, SHARED = 5 };
 /* Reads and writes the same few keys; every value that is found is whole. */
 static int work(void) {
   un__disk_cache *c = open_cache();
-  char key[8], want[3000];
+  char key[16], want[3000];
   int wrong = 0;
   for (int i = 0; i < ROUNDS; i++) {
     int k = i % SHARED;
@@ -252,6 +253,20 @@ Test(disk_cache, processes_share_it) {
   uint64_t bytes;
   cr_expect_eq(count(c, &bytes), SHARED);
   un__disk_cache_close(c);
+}
+
+/* ---- keys ---- */
+
+/* A description that is made when a GPU is opened has the same bytes wherever it lies. */
+Test(disk_cache, descriptions_have_no_bytes_by_chance) {
+  un__target a, b;
+  char name[2][UN__GPU_NAME];
+  const un__gpu *gpu = &un__target_by_name("sm_90a")->gpu;
+  memset(&a, 0x00, sizeof a), memset(&b, 0xff, sizeof b);
+  un__target_of_gpu(gpu, name[0], &a), un__target_of_gpu(gpu, name[1], &b);
+  cr_expect_str_eq(a.name, b.name);
+  a.name = b.name = NULL;
+  cr_expect_eq(memcmp(&a, &b, sizeof a), 0);
 }
 
 /* ---- contexts ---- */

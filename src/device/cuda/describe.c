@@ -61,7 +61,9 @@ un_status un__cuda_read_target(un__cuda *c, un__err *err) {
     {CU_DEVICE_UNIT_SHARED, offsetof(un__gpu, unit_shared_bytes)},
   };
   name_arch(capability(c->cu, c->device), c->arch, sizeof c->arch);
-  un__gpu g = {.arch = c->arch};
+  un__gpu g;
+  memset(&g, 0, sizeof g);
+  g.arch = c->arch;
   for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
     int value = attribute(c->cu, c->device, fields[i].attribute);
     if (value <= 0)

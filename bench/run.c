@@ -1,4 +1,5 @@
 /* run.c - the run side: start-up, overhead of a realise, memory over many rounds. Through the public API. */
+#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,23 +48,50 @@ int bench_cold_start(void) {
   return !(step_open(&s, "cpu") && step_run(&s) && un_read(s.w, w, sizeof w) == UN_OK && isfinite(w[0]));
 }
 
-static void bench_cold(const char *self) {
+/* Milliseconds that a process takes for its first step; negative: it failed. */
+static double start_process(const char *self) {
+  double start = bench_seconds();
+  int status = 1;
+  pid_t child = fork();
+  if (child == 0) {
+    execl(self, self, "--cold-start", (char *)NULL);
+    _exit(127);
+  }
+  return child > 0 && waitpid(child, &status, 0) == child && !status ? (bench_seconds() - start) * 1e3 : -1;
+}
+
+static void bench_start(const char *self, const char *name, double goal, const char *note) {
   double ms[9];
-  for (int i = 0; i < 9; i++) {
-    double start = bench_seconds();
-    pid_t child = fork();
-    if (child == 0) {
-      execl(self, self, "--cold-start", (char *)NULL);
-      _exit(127);
-    }
-    int status = 1;
-    if (child < 0 || waitpid(child, &status, 0) != child || status) {
-      bench_fail("cold start", "the child failed");
+  for (int i = 0; i < 9; i++)
+    if ((ms[i] = start_process(self)) < 0) {
+      bench_fail(name, "the child failed");
       return;
     }
-    ms[i] = (bench_seconds() - start) * 1e3;
+  bench_row(name, bench_median(ms, 9), "ms", goal, AT_MOST, note);
+}
+
+static void remove_folder(const char *folder) {
+  char path[600];
+  DIR *d = opendir(folder);
+  for (struct dirent *e; d && (e = readdir(d));) {
+    snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+    unlink(path);
   }
-  bench_row("cold start to first digits step, process", bench_median(ms, 9), "ms", 150, AT_MOST, "tinygrad 5000 ms");
+  if (d) closedir(d);
+  rmdir(folder);
+}
+
+/* Without and with kernels that another process compiled; what is left then is to load LLVM and the program. */
+static void bench_cold(const char *self) {
+  char folder[] = "/tmp/unir-bench-XXXXXX";
+  bench_start(self, "cold start to first digits step, process", 150, "tinygrad 5000 ms");
+  if (!mkdtemp(folder)) return;
+  setenv("UNIR_CACHE_DIR", folder, 1);
+  unsetenv("UNIR_CACHE");
+  start_process(self);
+  bench_start(self, "the same, kernels kept on disk", 60, "nothing is compiled");
+  setenv("UNIR_CACHE", "0", 1);
+  remove_folder(folder);
 }
 
 /* On device null nothing runs, so what is left is the overhead. */

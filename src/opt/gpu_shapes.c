@@ -174,20 +174,39 @@ static int64_t copies_for(const un__opt_gpu *x, uint32_t axis, int64_t most) {
   return un__opt_fit(left, true, IN_FLIGHT);
 }
 
-static void row_of_threads(un__opt_gpu *x, uint32_t scope, uint64_t rows, bool twice) {
+/* Deals `want` threads to a reduction, along memory first; every part is a power of two. The number dealt. */
+static int64_t deal_row(un__opt_gpu *x, const un__opt_scope *s, uint32_t first, int64_t want) {
+  int64_t dealt = 1;
+  for (uint32_t i = s->n + 1; i-- > 0 && dealt < want;) {
+    uint32_t a = i == s->n ? first : s->order[i];
+    if (i < s->n && a == first) continue;
+    int64_t left = un__opt_gpu_left(x, a), part = want / dealt;
+    while (part > 1 && part / 2 >= left) part /= 2;
+    if (part > 1) x->c->pick[a].threads = part;
+    dealt *= part;
+  }
+  return dealt;
+}
+
+static int64_t row_of_threads(un__opt_gpu *x, uint32_t scope, uint64_t rows, bool twice) {
   const un__opt_scope *s = &x->c->k->scope[scope];
   uint32_t axis = dealt_axis(x, s, s->axes, (int32_t)scope);
   un__opt_pick *p = &x->c->pick[axis];
   if (!may_reorder(x, s)) {
     un__opt_say(x->c, "range %lld by one thread: no licence reduce_order", (long long)x->c->k->axis[axis].id);
-    return;
+    return 1;
   }
   p->lanes = un__opt_gpu_lanes(x, axis);
-  int64_t accesses = un__opt_ceil(un__opt_gpu_size(x, axis), p->lanes);
-  p->threads = threads_for(x, accesses, rows, twice);
-  if (un__opt_gpu_left(x, axis) > 1) p->copies = copies_for(x, axis, ROW_REGISTERS);
+  uint64_t accesses = trips(x, s->axes) / (uint64_t)p->lanes;
+  int64_t threads = deal_row(x, s, axis, threads_for(x, accesses > INT32_MAX ? INT32_MAX : (int64_t)accesses, rows, twice));
+  uint32_t steps = axis;
+  for (uint32_t i = 0; i < s->n; i++)
+    if (un__opt_gpu_left(x, axis) < 2 && un__opt_gpu_left(x, s->order[i]) > un__opt_gpu_left(x, steps)) steps = s->order[i];
+  int64_t copies = un__opt_gpu_left(x, steps) > 1 ? copies_for(x, steps, steps == axis ? ROW_REGISTERS : ROW_REGISTERS / p->lanes) : 0;
+  x->c->pick[steps].copies = copies;
   un__opt_say(x->c, "range %lld by %lld threads, %lld at once, %lld times: %llu rows", (long long)x->c->k->axis[axis].id,
-              (long long)p->threads, (long long)p->lanes, (long long)(p->copies ? p->copies : 1), (unsigned long long)rows);
+              (long long)threads, (long long)p->lanes, (long long)(copies ? copies : 1), (unsigned long long)rows);
+  return threads;
 }
 
 /* What is done with a row once it is reduced, by the threads that reduced it, each what it has read. */
@@ -213,16 +232,14 @@ static bool pick_rows(un__opt_gpu *x) {
     const un__opt_scope *s = &k->scope[i];
     bool nested = s->outer & ~(x->nest ? x->nest->axes : 0);
     if (!s->reduce || nested) continue;
-    row_of_threads(x, i, rows, x->rest != 0);
-    int64_t here = 1;
-    for (uint32_t j = 0; j < s->n; j++) here *= x->c->pick[s->order[j]].threads ? x->c->pick[s->order[j]].threads : 1;
+    int64_t here = row_of_threads(x, i, rows, x->rest != 0);
     if (here > threads) threads = here;
   }
   rest_of_row(x, threads);
-  if (x->nest && threads < block(x)) {
-    int64_t more = un__opt_gpu_deal(x, x->nest, x->kept, -1, un__opt_gpu_floor2(block(x) / threads));
-    un__opt_say(x->c, "%lld rows a block", (long long)more);
-  }
+  int64_t more = un__opt_gpu_floor2(block(x) / threads);
+  while (more > 1 && rows / (uint64_t)more < (uint64_t)units(x) && threads >= x->c->t->gpu.warp) more /= 2;
+  if (x->nest && more > 1)
+    un__opt_say(x->c, "%lld rows a block", (long long)un__opt_gpu_deal(x, x->nest, x->kept, -1, more));
   return true;
 }
 

@@ -275,7 +275,7 @@ static bool pick_columns(un__opt_gpu *x) {
   int64_t more = group * warp < block(x) ? un__opt_gpu_deal(x, x->nest, x->kept, column, un__opt_gpu_floor2(block(x) / (group * warp))) : 1;
   un__opt_say(x->c, "%lld columns of range %lld side by side, %lld at once; %lld threads share one, %lld times that a block",
               (long long)warp, (long long)k->axis[column].id, (long long)p->lanes, (long long)group, (long long)more);
-  rest_of_row(x, group * warp * more);
+  rest_of_row(x, group);
   return true;
 }
 

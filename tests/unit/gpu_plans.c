@@ -168,6 +168,23 @@ Test(gpu, a_reduction_inside_another_one_is_not_dealt) {
   }
 }
 
+/* out[i, j, k] = sum over l of x[i, l, k]: where the order stays, what is written for each sum has no threads to share. */
+Test(gpu, threads_that_are_not_there_are_not_shared) {
+  un__err err = {0};
+  un__graph *g = un__workspace_create(&err);
+  build b = {.g = g};
+  const un_uop *o = b_out(&b, UN_F32, 33 * 8 * 5), *x = b_param(&b, UN_F32, 33 * 8 * 5), *i = b_loop(&b, 33, 0), *j = b_loop(&b, 8, 1);
+  const un_uop *k = b_loop(&b, 5, 2), *l = b_red(&b, 8, 3), *v = b_reduce(&b, UN__OP_ADD, b_load(&b, x, b_at(&b, b_at(&b, i, 8, l), 5, k)), l);
+  const un_uop *store = b_store(&b, o, b_at(&b, b_at(&b, i, 8, j), 5, k), v);
+  kern kernel = b_done(&b, un__uop(g, UN__OP_END, 0, (const un_uop *[]){store, i, k, j}, 4, NULL, 0));
+  un__opt_plan plan;
+  cr_assert_eq(un__opt_heuristic(kernel.root, &big_gpu, UN__LIC_STRICT, &plan, NULL), UN_OK);
+  const un_uop *planned = un__opt_apply(g, kernel.root, &plan, &big_gpu, UN__LIC_STRICT);
+  cr_assert(planned, "%s", err.text);
+  check_results(&kernel, planned, un__lower(g, planned, &big_gpu, UN__LIC_STRICT), "strict", 1);
+  un__workspace_destroy(g);
+}
+
 Test(gpu, heuristics_keep_results_for_ragged_sizes, .timeout = 120) {
   static const int64_t sizes[] = {1, 2, 7, 31, 33, 64, 100, 129, 260};
   enum { SIZES = sizeof sizes / sizeof *sizes };

@@ -54,10 +54,10 @@ fn loss(m: node, n: node): node = WHERE(EQ(m, n), 1.0, EXP(MIN(m - n, n - m)))
 fn rescaled(m: node, s: node, n: node, t: node): node =
   WHERE(LT(m, n), s * loss(m, n) + t, s + t * loss(m, n))
 /// The sum of squares around the mean of a values that sum up to s and b values that sum up to t, less those of each. From the
-/// difference of the means: nothing on the way is larger than the result by more than a count.
-fn square(d: node): node = d * d
+/// difference of the means, weighed before it is squared: nothing on the way is larger than the result.
+fn weighed_square(d: node, w: node): node = d * w * d
 fn between(s: node, a: node, t: node, b: node): node =
-  WHERE(EQ(a * b, 0.0), 0.0, square(t / b - s / a) * (a * b / (a + b)))
+  WHERE(EQ(a * b, 0.0), 0.0, weighed_square(t / b - s / a, a * b / (a + b)))
 /// x, or NaN where m is infinite or NaN.
 fn where_finite(x: node, m: node): node = x + (m - m)
 

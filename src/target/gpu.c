@@ -7,12 +7,11 @@
 enum { KIB = 1024, MIB = 1024 * 1024 };
 
 /* Arithmetic of f16 and bf16 is f32 between conversions. An access of one thread is 16 bytes at most. A thread has 255
- * registers. No GPU has a cache in which a second pass over a row is free. What one block does in a few microseconds is not
- * cut into parts, which takes a kernel more. */
+ * registers. What one block does in a few microseconds is not cut into parts, which takes a kernel more. */
 #define GPU_COMMON                                                                                                   \
   .triple = "", .cpu = "", .features = "", .threads = 1, .vector_bytes = 16, .vector_registers = 255,                \
   .l1_bytes = 128 * KIB, .cache_line = 128, .has_local = true, .fma = true, .f16_convert = true, .bf16_convert = true, \
-  .online_pays = true, .min_parallel_work = 1 << 19
+  .min_parallel_work = 1 << 19
 
 /* Every GPU from sm_80 on. */
 #define UNIT_COMMON .warp = 32, .max_group = 1024, .unit_registers = 65536

@@ -42,7 +42,9 @@ typedef struct un__target {
   bool bf16_convert;             /* f32 -> bf16, too */
   bool wide_index;               /* scalar addresses are cheapest in 64 bits */
   bool online_pays;              /* a second pass over memory costs more than rescaling sums. On CPUs it does not: rows lie in a
-                                    cache, and softmax in one pass took 1.0 to 1.6 times as long, a variance up to 2 times */
+                                    cache, and softmax in one pass took 1.0 to 1.6 times as long, a variance up to 2 times. On a
+                                    GPU neither: a block holds its row in registers, and a layer norm of 8192 x 8192 took
+                                    289 us in one pass on an H200, where reading and writing it takes 130 */
   uint32_t min_parallel_work;    /* scalar operations below which one thread does it all */
   un__gpu gpu;                   /* of a GPU, else all 0 */
 } un__target;

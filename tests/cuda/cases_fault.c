@@ -81,6 +81,15 @@ static void opened_beside_the_lost_one(void) {
   CHECK(the_stub()->retained == 0);
 }
 
+static void the_process_gets_no_other(void) {
+  un__device *d = lost_device("0"), *again;
+  the_stub()->for_good = true;
+  FAILS(UN_ERR_DEVICE, "cuda:0: opening the device failed: CUDA_ERROR_ILLEGAL_ADDRESS (700, as asked for); a kernel of this process "
+        "faulted, and the driver gives it no context any more: start the program again", un__cuda_open("0", &again, err));
+  d->vt->destroy(d);
+  CHECK(the_stub()->retained == 0);
+}
+
 /* Two devices of one GPU share its context: what one loses the other one has lost too, whether it has seen it or not. */
 static void two_of_one_gpu(void) {
   un__device *second, *third;
@@ -253,6 +262,7 @@ const test_case fault_cases[] = {
   {"other devices go on", others_go_on},
   {"closed and opened again", closed_and_opened_again},
   {"opened beside the lost one", opened_beside_the_lost_one},
+  {"a process that gets no other context", the_process_gets_no_other},
   {"two devices of one GPU", two_of_one_gpu},
   {"every driver call failing", every_driver_call},
   {"every driver call losing the device", every_driver_call_losing_the_device},

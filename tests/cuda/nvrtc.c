@@ -13,7 +13,7 @@ static int tests, failures;
 
 static void report(bool ok, const char *name, const char *arch, const char *why) {
   printf("%sok %d - %s %s\n", ok ? "" : "not ", ++tests, name, arch);
-  for (const char *line = ok ? "" : why; *line; line += strcspn(line, "\n"), line += *line == '\n')
+  for (const char *line = ok || !why ? "" : why; *line; line += strcspn(line, "\n"), line += *line == '\n')
     printf("# %.*s\n", (int)strcspn(line, "\n"), line);
   failures += !ok;
 }

@@ -146,7 +146,7 @@ EXPORT int cuDeviceGetAttribute(int *out, int which, int d) {
 /* ---- contexts ---- */
 
 EXPORT int cuDevicePrimaryCtxRetain(void **out, int d) {
-  int r = injected("cuDevicePrimaryCtxRetain");
+  int r = state.for_good && state.faulted ? ILLEGAL_ADDRESS : injected("cuDevicePrimaryCtxRetain");
   if (r) return r;
   contexts[d].uses++;
   state.retained++;
@@ -195,7 +195,10 @@ EXPORT int cuCtxPopCurrent_v2(void **out) {
 /* ---- streams: lists of what is still to be done ---- */
 
 static void do_launch(stream *s, const op *o) {
-  if (strcmp(o->text, "FAULT") == 0) s->in->poison = ILLEGAL_ADDRESS;
+  if (strcmp(o->text, "FAULT") == 0) {
+    s->in->poison = ILLEGAL_ADDRESS;
+    state.faulted = true;
+  }
   if (strcmp(o->text, "ADD_ONE") == 0)
     for (size_t i = 0; i < o->size; i++) ((int32_t *)o->to)[i]++;
 }

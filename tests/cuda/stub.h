@@ -21,6 +21,7 @@ typedef struct stub_state {
   char fail[64];
   int fail_after, fail_with;
   bool failed;                          /* it happened */
+  bool for_good, faulted;               /* for_good: once a kernel faulted the process gets no context any more, as with real drivers */
   /* Alive now, on all devices. */
   int blocks, pinned, events, modules, graphs, streams, retained, programs;
   size_t bytes;

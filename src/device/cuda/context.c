@@ -74,6 +74,10 @@ static cu_result retain(un__cuda *c) {
   return r;
 }
 
+/* What driver 580 does: a reset succeeds, and what is opened after it has the old fault. */
+static const char no_other_context[] =
+  "a kernel of this process faulted, and the driver gives it no context any more: start the program again";
+
 un_status un__cuda_context_open(un__cuda *c, un__err *err) {
   c->process = getpid();
   cu_result r = retain(c);
@@ -82,7 +86,7 @@ un_status un__cuda_context_open(un__cuda *c, un__err *err) {
     r = retain(c);
     if (r && un__cu_is_sticky(r) && c->context) c->cu->context_release(c->device);
   }
-  return r ? un__cu_fail(c->cu, r, c->base.name, "opening the device", err) : UN_OK;
+  return r ? un__cu_fail_for_good(c->cu, r, c->base.name, "opening the device", no_other_context, err) : UN_OK;
 }
 
 void un__cuda_context_close(un__cuda *c) {

@@ -84,9 +84,14 @@ bool un__cu_is_sticky(cu_result r) {
 }
 
 un_status un__cu_fail(const un__cu_driver *cu, cu_result r, const char *device, const char *what, un__err *err) {
+  return un__cu_fail_for_good(cu, r, device, what, "the device's context is lost: open a new device", err);
+}
+
+un_status un__cu_fail_for_good(const un__cu_driver *cu, cu_result r, const char *device, const char *what, const char *advice,
+                               un__err *err) {
   const char *name = NULL, *text = NULL;
   if (cu->error_name(r, &name) || !name) name = "an error without a name";
   if (cu->error_text(r, &text) || !text) text = "";
-  return un__fail(err, r == CU_OUT_OF_MEMORY ? UN_ERR_NOMEM : UN_ERR_DEVICE, "%s: %s failed: %s (%d%s%s)%s", device, what, name, r,
-                  *text ? ", " : "", text, un__cu_is_sticky(r) ? "; the device's context is lost: open a new device" : "");
+  return un__fail(err, r == CU_OUT_OF_MEMORY ? UN_ERR_NOMEM : UN_ERR_DEVICE, "%s: %s failed: %s (%d%s%s)%s%s", device, what, name, r,
+                  *text ? ", " : "", text, un__cu_is_sticky(r) ? "; " : "", un__cu_is_sticky(r) ? advice : "");
 }

@@ -62,5 +62,8 @@ bool un__cu_is_sticky(cu_result r);
 
 /* Records that `what` failed, with the driver's name and text for r; UN_ERR_NOMEM when memory is what was missing. */
 un_status un__cu_fail(const un__cu_driver *cu, cu_result r, const char *device, const char *what, un__err *err);
+/* The same with what to do when r is sticky. */
+un_status un__cu_fail_for_good(const un__cu_driver *cu, cu_result r, const char *device, const char *what, const char *advice,
+                               un__err *err);
 
 #endif

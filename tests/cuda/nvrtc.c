@@ -13,8 +13,12 @@ static int tests, failures;
 
 static void report(bool ok, const char *name, const char *arch, const char *why) {
   printf("%sok %d - %s %s\n", ok ? "" : "not ", ++tests, name, arch);
-  for (const char *line = ok || !why ? "" : why; *line; line += strcspn(line, "\n"), line += *line == '\n')
-    printf("# %.*s\n", (int)strcspn(line, "\n"), line);
+  for (size_t n; !ok && why && *why; why += n + (why[n] == '\n')) {
+    n = strcspn(why, "\n");
+    fputs("# ", stdout);
+    fwrite(why, 1, n, stdout);
+    putchar('\n');
+  }
   failures += !ok;
 }
 

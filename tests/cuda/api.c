@@ -58,8 +58,9 @@ static void data_and_back(void) {
 }
 
 static void no_memory(void) {
+  static const float zeros[1 << 20];
   un_ctx *cx = context_on("cuda");
-  un_tensor *t = un_from_data(cx, UN_F32, un_shape(1, 1 << 20), calloc(1 << 20, 4));
+  un_tensor *t = un_from_data(cx, UN_F32, un_shape(1, 1 << 20), zeros);
   CHECK(!t && un_error_status(cx) == UN_ERR_NOMEM);
   CHECK(strstr(un_error(cx), "UNIR_CUDA_MEMORY_LIMIT allows 1048576"), "%s", un_error(cx));
   un_ctx_destroy(cx);

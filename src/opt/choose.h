@@ -31,6 +31,7 @@ typedef struct un__opt_choice {
   const char *strategy;          /* the one at work */
   uint8_t *move;                 /* un__opt_move of [axis * nvalues + value], and whether it is aligned */
   int64_t max_lanes;             /* of a vector of the widest element; 1: no vectors */
+  int64_t axis_lanes[UN__OPT_MAX_AXES];
   int8_t lane[UN__OPT_MAX_AXES]; /* by scope: its lane axis, or -1 */
   un__opt_pick pick[UN__OPT_MAX_AXES];
 } un__opt_choice;

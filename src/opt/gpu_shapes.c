@@ -9,7 +9,7 @@ enum {
   GROUP = 512,           /* threads that reduce one row together, at most, and where it is read twice */
   GROUP_TWICE = 1024,
   ROW_REGISTERS = 64,    /* elements of a row that one thread keeps */
-  COLUMN_GROUP = 32,     /* threads that share a column, at most */
+  COLUMN_GROUP = 32,     /* threads that share a column, at most; twice as many where a multiprocessor has one block */
   COLUMN_STEPS = 8,      /* rows under way at once */
   MIN_DEPTH = 8,         /* steps of a product that are staged at a time, or twice as many */
   MIN_SIDE = 16,         /* of a product: below, it is read as rows or columns */
@@ -156,12 +156,14 @@ static uint32_t dealt_axis(const un__opt_gpu *x, const un__opt_scope *s, uint64_
   return best;
 }
 
-/* Threads for a row of `accesses`: enough for a few accesses each; more where rows are few. */
+/* Threads for a row of `accesses`: enough for a few accesses each; more where rows are few, and half as many where that deals
+ * the row evenly: no thread waits for a gate, and more is under way in each. */
 static int64_t threads_for(const un__opt_gpu *x, int64_t accesses, uint64_t rows, bool twice) {
   int64_t most = twice ? GROUP_TWICE : GROUP, each = twice ? 2 : IN_FLIGHT, threads = 1;
   if (most > x->c->t->gpu.max_group) most = x->c->t->gpu.max_group;
   if (rows < (uint64_t)units(x)) most = x->c->t->gpu.max_group, each = 1;
   while (threads < most && threads * each < accesses) threads *= 2;
+  if (accesses % threads && accesses % (threads / 2) == 0) threads /= 2;
   while (threads < x->c->t->gpu.warp && threads * 2 <= accesses && rows < (uint64_t)(units(x) * block(x))) threads *= 2;
   return threads;
 }
@@ -256,7 +258,7 @@ static bool pick_columns(un__opt_gpu *x) {
   int64_t wanted = units(x) * 2, warp = un__opt_gpu_floor2(vectors < x->c->t->gpu.warp ? vectors : x->c->t->gpu.warp);
   bool few = un__opt_sat_mul((uint64_t)vectors, (uint64_t)others) < (uint64_t)(wanted * block(x));
   while (few && warp > MIN_COLUMN_WARP && un__opt_ceil(vectors, warp) * others < wanted) warp /= 2;
-  int64_t group = few ? COLUMN_GROUP : 1;
+  int64_t group = !few ? 1 : un__opt_ceil(vectors, warp) * others > units(x) ? COLUMN_GROUP : 2 * COLUMN_GROUP;
   for (uint32_t i = 0; i < k->nscopes; i++) {
     const un__opt_scope *s = &k->scope[i];
     if (!s->reduce || s->outer & ~x->nest->axes) continue;

@@ -134,16 +134,30 @@ static void choose_gpu(un__opt_choice *c, un__opt_plan *out) {
   un__opt_gpu_write(c, out);
 }
 
-/* Of the widest element in memory: threads have no vectors but for accesses. */
-static uint32_t access_width(const un__opt_kernel *k) {
+/* Of the widest element in memory that is accessed along the axis: a thread of a GPU has no vectors but for accesses. */
+static uint32_t access_width(const un__opt_kernel *k, uint32_t axis) {
   uint32_t most = 1;
   for (uint32_t i = 0; i < k->nvalues; i++) {
     const un__opt_value *v = &k->value[i];
-    if (v->kind != UN__OPT_LOAD && v->kind != UN__OPT_STORE) continue;
+    bool access = v->kind == UN__OPT_LOAD || v->kind == UN__OPT_STORE;
+    if (!access || !(v->moves & UINT64_C(1) << axis)) continue;
     uint32_t bytes = un__dt_info(v->kind == UN__OPT_STORE ? v->node->src[1]->dtype : v->node->dtype)->size;
     if (bytes > most) most = bytes;
   }
   return most;
+}
+
+static int64_t lanes_of(const un__target *t, uint32_t width) {
+  int64_t lanes = 1;
+  while (lanes * 2 * width <= t->vector_bytes && lanes < 64) lanes *= 2;
+  return lanes;
+}
+
+/* How many elements one vector holds along each axis; on a CPU as many along all, since what is computed are vectors too. */
+static void find_lanes(un__opt_choice *c) {
+  c->max_lanes = lanes_of(c->t, c->k->width);
+  for (uint32_t i = 0; i < c->k->naxes; i++)
+    c->axis_lanes[i] = c->t->gpu.arch ? lanes_of(c->t, access_width(c->k, i)) : c->max_lanes;
 }
 
 un_status un__opt_heuristic(const un_uop *kernel, const un__target *t, uint32_t licences, un__opt_plan *out,
@@ -160,9 +174,8 @@ un_status un__opt_heuristic(const un_uop *kernel, const un__target *t, uint32_t 
     un__opt_kernel_finish(&k);
     return UN_OK;
   }
-  un__opt_choice c = {.k = &k, .t = t, .licences = licences, .why = why, .max_lanes = 1};
-  uint32_t width = t->gpu.arch ? access_width(&k) : k.width;
-  while (c.max_lanes * 2 * width <= t->vector_bytes && c.max_lanes < 64) c.max_lanes *= 2;
+  un__opt_choice c = {.k = &k, .t = t, .licences = licences, .why = why};
+  find_lanes(&c);
   st = find_moves(&c) ? UN_OK : UN_ERR_NOMEM;
   if (st == UN_OK && k.naxes && t->gpu.arch) choose_gpu(&c, out);
   else if (st == UN_OK && k.naxes) choose_cpu(&c, out);

@@ -5,7 +5,7 @@
 
 int64_t un__opt_lanes(const un__opt_choice *c, uint32_t axis) {
   const un__opt_axis *a = &c->k->axis[axis];
-  int64_t lanes = c->max_lanes;
+  int64_t lanes = c->axis_lanes[axis];
   while (a->known && lanes > 1 && lanes / 2 >= a->size) lanes /= 2;
   return lanes;
 }

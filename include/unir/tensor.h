@@ -294,7 +294,7 @@ UN_API un_tensor *un_argmin(un_tensor *x, int axis, bool keepdim);
  * axes). */
 UN_API un_tensor *un_matmul(un_tensor *a, un_tensor *b);
 
-/* e / sum(e) with e = exp(x - max x), on one axis; integers as f32. A slice of -inf only gives NaN. */
+/* e * (1 / sum(e)) with e = exp(x - max x), on one axis; integers as f32. A slice of -inf only gives NaN. */
 UN_API un_tensor *un_softmax(un_tensor *x, int axis);
 /* (x - max x) - log(sum(exp(x - max x))). */
 UN_API un_tensor *un_log_softmax(un_tensor *x, int axis);

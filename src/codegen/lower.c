@@ -98,6 +98,11 @@ bool un__pred_soft_f16(un__rw *rw, const un_uop *x) { return !un__target_of(rw)-
 
 bool un__pred_soft_bf16(un__rw *rw, const un_uop *x) { return !un__target_of(rw)->bf16_convert; }
 
+/* Under `strict` backends agree to the bit, so all compute what the rules write out. */
+bool un__pred_own_function(un__rw *rw, const un_uop *x) {
+  return un__target_of(rw)->f32_functions && rw->licences & UN__LIC_CONTRACT;
+}
+
 /* For a LOAD whose address is INDEX(pointer, i, gate). */
 bool un__pred_always_inside(un__rw *rw, const un_uop *access) {
   const un_uop *p = access->src[0]->src[0], *i = access->src[0]->src[1];

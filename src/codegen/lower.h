@@ -14,6 +14,10 @@ bool un__pred_emulated(un__rw *rw, const un_uop *x);
 bool un__pred_soft_f16(un__rw *rw, const un_uop *x);
 bool un__pred_soft_bf16(un__rw *rw, const un_uop *x);
 
+/* ---- decompose.pat ---- */
+
+bool un__pred_own_function(un__rw *rw, const un_uop *x);
+
 /* ---- gates.pat ---- */
 
 bool un__pred_always_inside(un__rw *rw, const un_uop *access);

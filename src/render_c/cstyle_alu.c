@@ -64,6 +64,10 @@ static const form forms[UN__OP_COUNT] = {
   [UN__OP_NEG] = {"-$a", "0 - ($U)$a", "0 - ($U)$a", "-$a", NULL, never_overflows},
   [UN__OP_RECIP] = {"1 / $a"},
   [UN__OP_SQRT] = {"$f($a)", .f32 = UN__C_SQRT_F32, .f64 = UN__C_SQRT_F64},
+  [UN__OP_EXP] = {.f32 = UN__C_EXP_F32, .f64 = UN__C_FUNCTIONS, .better = "$f($a)"},
+  [UN__OP_EXP2] = {.f32 = UN__C_EXP2_F32, .f64 = UN__C_FUNCTIONS, .better = "$f($a)"},
+  [UN__OP_LOG] = {.f32 = UN__C_LOG_F32, .f64 = UN__C_FUNCTIONS, .better = "$f($a)"},
+  [UN__OP_LOG2] = {.f32 = UN__C_LOG2_F32, .f64 = UN__C_FUNCTIONS, .better = "$f($a)"},
   [UN__OP_TRUNC] = {"$f($a)", .f32 = UN__C_TRUNC_F32, .f64 = UN__C_TRUNC_F64},
   [UN__OP_FLOOR] = {"$f($a)", .f32 = UN__C_FLOOR_F32, .f64 = UN__C_FLOOR_F64},
   [UN__OP_NOT] = {BITS("~$a", "!$a")},
@@ -97,7 +101,8 @@ static const form forms[UN__OP_COUNT] = {
 static const char *pick(const un__cstyle *r, const form *f, un__dtype d, const un_uop *n) {
   un__class c = un__dt_class(d);
   bool wide = un__dt_info(d)->size == 8;
-  if (c == UN__CLASS_FLOAT && f->better && r->dialect->function[wide ? f->f64 : f->f32].name) return f->better;
+  un__c_function better = wide ? f->f64 : f->f32;
+  if (c == UN__CLASS_FLOAT && f->better && better < UN__C_FUNCTIONS && r->dialect->function[better].name) return f->better;
   if (n && f->plain_if && (c == UN__CLASS_INT || c == UN__CLASS_UINT) && f->plain_if(n)) return f->plain;
   switch (c) {
   case UN__CLASS_FLOAT: return f->of_float;

@@ -35,7 +35,7 @@ static bool put_own(un__cstyle *c, const un_uop *n) { return un__is(n, UN__OP_SH
 
 /* ---- the dialect ---- */
 
-/* Of each function the one that rounds to nearest, whatever the options. */
+/* Of each function the one that rounds to nearest, whatever the options; for the bounds of those that do not see target/gpu.c. */
 #define DEVICE "static __device__ __forceinline__ "
 static const un__c_dialect dialect = {
   .name = "CUDA C",
@@ -48,6 +48,7 @@ static const un__c_dialect dialect = {
       DEVICE "f32 max_f32(f32 a, f32 b) { f32 x; asm(\"max.NaN.f32 %0, %1, %2;\" : \"=f\"(x) : \"f\"(a), \"f\"(b)); return x; }\n"},
     [UN__C_MIN_F32] = {"min_f32",
       DEVICE "f32 min_f32(f32 a, f32 b) { f32 x; asm(\"min.NaN.f32 %0, %1, %2;\" : \"=f\"(x) : \"f\"(a), \"f\"(b)); return x; }\n"},
+    [UN__C_EXP_F32] = {"expf"}, [UN__C_EXP2_F32] = {"exp2f"}, [UN__C_LOG_F32] = {"logf"}, [UN__C_LOG2_F32] = {"log2f"},
     [UN__C_F32_OF_BITS] = {"__uint_as_float"}, [UN__C_F64_OF_BITS] = {"__longlong_as_double"},
     [UN__C_BITS_OF_F32] = {"__float_as_uint"}, [UN__C_BITS_OF_F64] = {"__double_as_longlong"},
     [UN__C_F32_OF_F16] = {"f32_of_f16",

@@ -6,11 +6,13 @@
 
 enum { KIB = 1024, MIB = 1024 * 1024 };
 
-/* Arithmetic of f16 and bf16 is f32 between conversions. An access of one thread is 16 bytes at most. A thread has 255
+/* Arithmetic of f16 and bf16 is f32 between conversions. The CUDA C Programming Guide bounds expf, logf and log2f by 1 ULP, exp2f by 2,
+ * over all inputs: they rest on instructions for 2^x and log2 x. An access of one thread is 16 bytes at most. A thread has 255
  * registers. What one block does in a few microseconds is not cut into parts, which takes a kernel more. */
 #define GPU_COMMON                                                                                                   \
   .triple = "", .cpu = "", .features = "", .threads = 1, .vector_bytes = 16, .vector_registers = 255,                \
   .l1_bytes = 128 * KIB, .cache_line = 128, .has_local = true, .fma = true, .f16_convert = true, .bf16_convert = true, \
+  .f32_functions = true,                                                                                             \
   .min_parallel_work = 1 << 19
 
 /* Every GPU from sm_80 on. */

@@ -101,7 +101,8 @@ const un_uop *un__tensor_softmax(un__graph *g, const un_uop *x, int axis) {
   x = widen(g, x, &d);
   if (!one_axis(g, "softmax", x, axis, &axes)) return NULL;
   const un_uop *e = un__unary(g, UN__OP_EXP, below_max(g, x, &axes));
-  const un_uop *y = un__tensor_div(g, e, un__tensor_sum(g, e, &axes, true));
+  /* The sum is between 1 and the number of elements: one division a slice, and its inverse is a normal number. */
+  const un_uop *y = un__tensor_mul(g, e, un__unary(g, UN__OP_RECIP, un__tensor_sum(g, e, &axes, true)));
   return y ? un__cast(g, d, y) : NULL;
 }
 

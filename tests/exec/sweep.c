@@ -1,6 +1,6 @@
-/* sweep.c - EXP EXP2 LOG LOG2 SIN COS of f32 on the CPU, as compiled, against the C library in double: every input, or every
- * STEP-th. usage: sweep FUNCTION [STEP]. TAP output; fails above 2 units in the last place, or where a special value or
- * the sign of a zero differs. */
+/* sweep.c - EXP EXP2 LOG LOG2 SIN COS of f32, as compiled for the CPU or a GPU, against the C library in double: every input, or
+ * every STEP-th. usage: sweep cpu|cuda FUNCTION [STEP]. TAP output; fails above 2 units in the last place, or where a special
+ * value or the sign of a zero differs. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 #include "codegen/codegen.h"
 #include "device/device.h"
 #include "opt/opt.h"
+#include "render_cuda/render_cuda.h"
 #include "render_llvm/render_llvm.h"
 #include "uop/graph.h"
 
@@ -21,7 +22,20 @@ static const function functions[] = {
   {"cos", UN__OP_COS, cos},
 };
 
+/* Where it runs. */
+typedef struct backend {
+  const char *name;
+  un_status (*open)(un__device **out);
+  un__format format;
+  un_status (*render)(const un_uop *linear, const char *entry, const un__target *t, un__strbuf *out, un__err *err);
+} backend;
+
 static un__err err;
+
+static un_status open_cpu(un__device **out) { return un__cpu_open(NULL, 2, out, &err); }
+static un_status open_cuda(un__device **out) { return un__cuda_open("0", out, &err); }
+static const backend backends[] = {
+  {"cpu", open_cpu, UN__FORMAT_LLVM_IR, un__render_llvm}, {"cuda", open_cuda, UN__FORMAT_CUDA_C, un__render_cuda}};
 
 static const un_uop *param(un__graph *g, int64_t slot) {
   const un_uop *size = un__idx(g, CHUNK);
@@ -43,15 +57,16 @@ static const un_uop *kernel(un__graph *g, un__op op, const un__target *t) {
   return un__opt_apply(g, sink, &plan, t, UN__LIC_PRECISE);
 }
 
-static un_status compile(un__device *d, un__op op, un__code **out) {
+static un_status compile(un__device *d, const backend *b, un__op op, un__code **out) {
   un__graph *g = un__workspace_create(&err);
   const un_uop *k = g ? kernel(g, op, d->target) : NULL, *list = k ? un__lower(g, k, d->target, UN__LIC_PRECISE) : NULL;
   un__strbuf text;
   un__sb_init(&text);
-  if (list && un__render_llvm(list, "swept", d->target, &text, &err) == UN_OK) {
+  if (list && b->render(list, "swept", d->target, &text, &err) == UN_OK) {
     un__linear_facts facts = un__linear_facts_of(list);
-    un__artifact art = {.format = UN__FORMAT_LLVM_IR, .bytes = un__sb_str(&text), .size = text.n, .entry = "swept",
-                        .nargs = facts.nargs, .tasks = {.n = 1, .code = {{UN__LAUNCH_CONST, facts.tasks}}}};
+    un__artifact art = {.format = b->format, .bytes = un__sb_str(&text), .size = text.n, .entry = "swept", .nargs = facts.nargs,
+                        .tasks = {.n = 1, .code = {{UN__LAUNCH_CONST, facts.tasks}}}, .group = (uint32_t)facts.group,
+                        .local_bytes = facts.local_bytes};
     d->vt->compile(d, &art, out, &err);
   }
   un__sb_finish(&text);
@@ -91,15 +106,20 @@ static void fill(float *in, uint64_t *bits, uint64_t step) {
   }
 }
 
+/* One chunk through the device. */
+static bool run_chunk(un__device *d, un__code *code, un__mem *const mem[2], const float *in, float *out) {
+  return d->vt->write(d, mem[1], 0, in, CHUNK * sizeof *in, &err) == UN_OK && d->vt->launch(d, code, mem, NULL, &err) == UN_OK &&
+         d->vt->sync(d, &err) == UN_OK && d->vt->read(d, mem[0], 0, out, CHUNK * sizeof *out, &err) == UN_OK;
+}
+
 static un_status sweep(un__device *d, un__code *code, const function *f, uint64_t step, worst *w) {
   float *in = calloc(CHUNK, sizeof *in), *out = calloc(CHUNK, sizeof *out);
   un__mem *mem[2] = {NULL, NULL};
   if (!in || !out) un__fail(&err, UN_ERR_NOMEM, "no memory for the samples");
-  if (err.status == UN_OK) d->vt->wrap(d, out, CHUNK * sizeof *out, &mem[0], &err);
-  if (err.status == UN_OK) d->vt->wrap(d, in, CHUNK * sizeof *in, &mem[1], &err);
+  for (int k = 0; k < 2 && err.status == UN_OK; k++) d->vt->alloc(d, CHUNK * sizeof *in, &mem[k], &err);
   for (uint64_t bits = 0; err.status == UN_OK && bits < UINT64_C(1) << 32;) {
     fill(in, &bits, step);
-    if (d->vt->launch(d, code, mem, NULL, &err) == UN_OK && d->vt->sync(d, &err) == UN_OK) compare(f, in, out, w);
+    if (run_chunk(d, code, mem, in, out)) compare(f, in, out, w);
   }
   for (int k = 0; k < 2; k++)
     if (mem[k]) d->vt->free(d, mem[k]);
@@ -108,25 +128,40 @@ static un_status sweep(un__device *d, un__code *code, const function *f, uint64_
   return err.status;
 }
 
-static int run(const function *f, uint64_t step) {
+static int run(const backend *b, const function *f, uint64_t step) {
   un__device *d;
   un__code *code = NULL;
   worst w = {0};
-  if (un__cpu_open(NULL, 2, &d, &err) == UN_OK) {
-    if (compile(d, f->op, &code) == UN_OK) sweep(d, code, f, step, &w);
-    if (code) d->vt->code_release(d, code);
-    d->vt->destroy(d);
+  if (b->open(&d) != UN_OK) {
+    printf("1..0 # SKIP %s: %s\n", b->name, err.text);
+    return 0;
   }
+  if (compile(d, b, f->op, &code) == UN_OK) sweep(d, code, f, step, &w);
+  if (code) d->vt->code_release(d, code);
+  d->vt->destroy(d);
   bool good = err.status == UN_OK && w.ulp <= 2;
   printf("1..1\n%sok 1 - %s: %.4f ulp at %.9g over %llu inputs\n", good ? "" : "not ", f->name, w.ulp, w.at, (unsigned long long)w.count);
   if (err.status != UN_OK) printf("# %s\n", err.text);
   return good ? 0 : 1;
 }
 
+static const backend *backend_of(const char *name) {
+  for (size_t i = 0; i < sizeof backends / sizeof *backends; i++)
+    if (!strcmp(backends[i].name, name)) return &backends[i];
+  return NULL;
+}
+
+static const function *function_of(const char *name) {
+  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+    if (!strcmp(functions[i].name, name)) return &functions[i];
+  return NULL;
+}
+
 int main(int argc, char **argv) {
-  uint64_t step = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
-  for (size_t i = 0; argc > 1 && step && i < sizeof functions / sizeof *functions; i++)
-    if (!strcmp(functions[i].name, argv[1])) return run(&functions[i], step);
-  fprintf(stderr, "usage: sweep exp|exp2|log|log2|sin|cos [STEP]\n");
+  const backend *b = argc > 2 ? backend_of(argv[1]) : NULL;
+  const function *f = argc > 2 ? function_of(argv[2]) : NULL;
+  uint64_t step = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
+  if (b && f && step) return run(b, f, step);
+  fprintf(stderr, "usage: sweep cpu|cuda exp|exp2|log|log2|sin|cos [STEP]\n");
   return 2;
 }

@@ -256,9 +256,9 @@ static const struct {
     {LINEAR " %x = const index [val=4]\n %s = store void %i, %one\n %e = end void %s, %r\n linear %4, %x, %p, %one, "
             "%r, %i, %s, %e\n}\n",
      "const: index: dtype index must have been lowered to i32 or i64"},
-    {LINEAR " %w = exp f32 %one\n %s = store void %i, %w\n %e = end void %s, %r\n linear %4, %p, %one, %w, %r, %i, %s, "
+    {LINEAR " %w = sin f32 %one\n %s = store void %i, %w\n %e = end void %s, %r\n linear %4, %p, %one, %w, %r, %i, %s, "
             "%e\n}\n",
-     "exp: stage: does not belong to stage linear"},
+     "sin: stage: does not belong to stage linear"},
     {LINEAR " %w = vectorize f32x3 %one\n %s = store void %i, %w\n %e = end void %s, %r\n linear %4, %p, %one, %w, %r, "
             "%i, %s, %e\n}\n",
      "vectorize: lanes: 3 lanes: a vector has 2, 4, 8, 16, 32 or 64"},

@@ -6,8 +6,8 @@ set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 limit_mib=60
 
-programs='tools/unir/unir tests/exec/exec_ops tests/exec/exec_calls tests/exec/exec_programs tests/fuzz/fuzz tests/cuda/cuda_gpu
-tests/cuda/cuda_nvrtc bench/gpu-bench'
+programs='tools/unir/unir tests/exec/exec_ops tests/exec/exec_calls tests/exec/exec_programs tests/exec/sweep tests/fuzz/fuzz
+tests/cuda/cuda_gpu tests/cuda/cuda_nvrtc bench/gpu-bench'
 
 # The libraries a program needs that are not the C library's own, which every system has.
 libraries_of() {

@@ -1,5 +1,4 @@
 /* run.c - the run side: start-up, overhead of a realise, memory over many rounds. Through the public API. */
-#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 #include <unir/unir.h>
 #include <unistd.h>
 
+#include "base/folder.h"
 #include "bench.h"
 
 enum { ROWS = 1437, PIXELS = 64, CLASSES = 10 };
@@ -70,28 +70,17 @@ static void bench_start(const char *self, const char *name, double goal, const c
   bench_row(name, bench_median(ms, 9), "ms", goal, AT_MOST, note);
 }
 
-static void remove_folder(const char *folder) {
-  char path[600];
-  DIR *d = opendir(folder);
-  for (struct dirent *e; d && (e = readdir(d));) {
-    snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
-    unlink(path);
-  }
-  if (d) closedir(d);
-  rmdir(folder);
-}
-
 /* Without and with kernels that another process compiled; what is left then is to load LLVM and the program. */
 static void bench_cold(const char *self) {
-  char folder[] = "/tmp/unir-bench-XXXXXX";
+  char folder[512];
   bench_start(self, "cold start to first digits step, process", 150, "tinygrad 5000 ms");
-  if (!mkdtemp(folder)) return;
+  if (!un__temp_folder("bench", folder, sizeof folder)) return;
   setenv("UNIR_CACHE_DIR", folder, 1);
   unsetenv("UNIR_CACHE");
   start_process(self);
   bench_start(self, "the same, kernels kept on disk", 60, "nothing is compiled");
   setenv("UNIR_CACHE", "0", 1);
-  remove_folder(folder);
+  un__remove_folder(folder);
 }
 
 /* On device null nothing runs, so what is left is the overhead. */

@@ -1,10 +1,9 @@
 /* contexts.c - scenarios that call the library as its users do. */
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/folder.h"
 #include "torture.h"
 
 /* ---- verdicts ---- */
@@ -216,27 +215,16 @@ static un_status life(trial *t) {
 }
 
 #ifdef UN_HAVE_CPU
-static void remove_folder(const char *folder) {
-  char path[600];
-  DIR *d = opendir(folder);
-  for (struct dirent *e; d && (e = readdir(d));) {
-    snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
-    unlink(path);
-  }
-  if (d) closedir(d);
-  rmdir(folder);
-}
-
 /* Two starts with a folder for compiled kernels: the second one finds those that the first one could keep. */
 static un_status kept_kernels(trial *t) {
-  char folder[] = "/tmp/unir-torture-XXXXXX";
-  if (!mkdtemp(folder)) return UN_ERR_IO;
+  char folder[512];
+  if (!un__temp_folder("torture", folder, sizeof folder)) return UN_ERR_IO;
   setenv("UNIR_CACHE_DIR", folder, 1);
   unsetenv("UNIR_CACHE");
   un_status status = life_on(t, "cpu");
   if (status == UN_OK) status = life_on(t, "cpu");
   setenv("UNIR_CACHE", "0", 1);
-  remove_folder(folder);
+  un__remove_folder(folder);
   return status;
 }
 #endif

@@ -1,8 +1,9 @@
 /* graphs.c - scenarios below the API: texts, rules, each stage of the compiler, files, programs on host arrays. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/folder.h"
 #include "base/npy.h"
 #include "codegen/codegen.h"
 #include "engine/program.h"
@@ -211,12 +212,11 @@ static un_status see_file(trial *t, const char *path) {
 }
 
 static un_status npy_files(trial *t) {
-  char path[] = "/tmp/unir-torture-XXXXXX";
-  int fd = mkstemp(path);
-  if (fd < 0) return UN_ERR_IO;
-  close(fd);
+  char folder[512], path[600];
+  if (!un__temp_folder("torture", folder, sizeof folder)) return UN_ERR_IO;
+  snprintf(path, sizeof path, "%s/file.npy", folder);
   un_status status = see_file(t, path);
-  unlink(path);
+  un__remove_folder(folder);
   if (status != UN_OK) return status;
   un__err err = {0};
   un__npy a;

@@ -4,11 +4,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define UN_USE_UNSTABLE
 #include <unir/unir.h>
 #include <unir/unstable.h>
+
+#include "base/folder.h"
 
 static un_ctx *cx;
 
@@ -340,20 +341,19 @@ Test(api, a_schedule_in_use_outlives_those_that_are_not) {
 
 /* Whoever finds a fault inside has the graph for the report. */
 Test(api, an_internal_fault_leaves_the_graph) {
-  char folder[] = "/tmp/unir-crash-XXXXXX", path[128], text[4096] = "";
-  cr_assert(mkdtemp(folder));
+  char folder[256], path[512], text[4096] = "";
+  cr_assert(un__temp_folder("test-crash", folder, sizeof folder));
   setenv("UNIR_CRASH_DIR", folder, 1);
   setenv("UNIR_DISABLE_RULE", "decompose_f32.sin_f32", 1);
   un_tensor *x = floats(2, (const float[]){1, 2});
   cr_expect_eq(un_realize(cx, 1, (un_tensor *[]){un_sin(x)}), UN_ERR_INTERNAL, "%s", un_error(cx));
   const char *said = strstr(un_error(cx), "the graph is in ");
-  cr_assert(said && sscanf(said, "the graph is in %127s", path) == 1, "%s", un_error(cx));
+  cr_assert(said && sscanf(said, "the graph is in %511s", path) == 1, "%s", un_error(cx));
   FILE *f = fopen(path, "r");
   cr_assert(f && fread(text, 1, sizeof text - 1, f) > 0);
   fclose(f);
   cr_expect(strncmp(text, "# unir ", 7) == 0 && strstr(text, "\nunir 1\n") && strstr(text, "sin f32"), "%s", text);
-  remove(path);
-  rmdir(folder);
+  un__remove_folder(folder);
   un_clear_error(cx);
 }
 

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/folder.h"
 #include "base/mem.h"
 #include "device/device.h"
 
@@ -22,7 +23,7 @@ static const char double_it[] =
   "  p[task] += p[task];\n"
   "}\n";
 
-static char folder[64];         /* TMPDIR of each test */
+static char folder[256];        /* TMPDIR of each test */
 static un__device *cc;
 static un__err err;
 static int files_before;
@@ -37,8 +38,7 @@ static int count_entries(const char *path) {
 
 static void setup(void) {
   err = (un__err){0};
-  strcpy(folder, "/tmp/unir-test-XXXXXX");
-  cr_assert_not_null(mkdtemp(folder));
+  cr_assert(un__temp_folder("test", folder, sizeof folder));
   setenv("TMPDIR", folder, 1);
   unsetenv("UNIR_CC");
   cr_assert_eq(un__cc_open(NULL, 2, &cc, &err), UN_OK, "%s", err.text);
@@ -76,7 +76,7 @@ static void fails(const char *text, un_status status, const char *says) {
   cr_assert(strstr(err.text, says), "%s", err.text);
 }
 
-static char script[128];
+static char script[300];
 
 static void compiler_is(const char *body) {
   snprintf(script, sizeof script, "%s-cc", folder);

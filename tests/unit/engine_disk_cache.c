@@ -15,29 +15,20 @@
 
 #include <unir/unir.h>
 
+#include "base/folder.h"
 #include "base/mem.h"
 #include "engine/disk_cache.h"
 #include "target/target.h"
 
-static char folder[64];
+static char folder[256];
 
 static void setup(void) {
-  strcpy(folder, "/tmp/unir-cache-test-XXXXXX");
-  cr_assert(mkdtemp(folder));
+  cr_assert(un__temp_folder("test-cache", folder, sizeof folder));
   unsetenv("UNIR_CACHE");
   setenv("UNIR_CACHE_DIR", folder, 1);
 }
 
-static void teardown(void) {
-  char path[512];
-  DIR *d = opendir(folder);
-  for (struct dirent *e; d && (e = readdir(d));) {
-    snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
-    if (e->d_name[0] != '.' || strlen(e->d_name) > 2) unlink(path);
-  }
-  if (d) closedir(d);
-  rmdir(folder);
-}
+static void teardown(void) { un__remove_folder(folder); }
 TestSuite(disk_cache, .init = setup, .fini = teardown);
 
 static un__disk_cache *open_cache(void) {
@@ -99,7 +90,7 @@ Test(disk_cache, finds_what_was_put_also_after_opening_anew) {
 }
 
 Test(disk_cache, makes_its_folder_for_its_user_alone) {
-  char deep[128], middle[128];
+  char deep[512], middle[512];
   snprintf(middle, sizeof middle, "%s/.d", folder);
   snprintf(deep, sizeof deep, "%s/.d/e", folder);
   setenv("UNIR_CACHE_DIR", deep, 1);

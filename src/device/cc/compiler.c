@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "compiler.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/folder.h"
 #include "base/mem.h"
 #include "base/vec.h"
 
@@ -31,17 +31,10 @@ typedef struct place {
   char source[PATH_SIZE + 64], output[PATH_SIZE + 64], messages[PATH_SIZE + 64];
 } place;
 
-static const char *temporary(void) {
-  const char *folder = getenv("TMPDIR");
-  return folder && *folder ? folder : "/tmp";
-}
-
 static un_status place_make(place *p, un__err *err) {
   static _Atomic uint64_t count;
-  int n = snprintf(p->folder, sizeof p->folder, "%s/unir-cc-XXXXXX", temporary());
-  if (n < 0 || (size_t)n >= sizeof p->folder || !mkdtemp(p->folder))
-    return un__fail(err, UN_ERR_DEVICE, "cc: no directory can be made in %.300s: %s", temporary(),
-                    (size_t)n >= sizeof p->folder ? "the path is too long" : strerror(errno));
+  if (!un__temp_folder("cc", p->folder, sizeof p->folder))
+    return un__fail(err, UN_ERR_DEVICE, "cc: no directory can be made in %.300s: %s", un__temp_place(), strerror(errno));
   unsigned long long id = atomic_fetch_add(&count, 1);
   snprintf(p->source, sizeof p->source, "%s/kernel%llu.c", p->folder, id);
   snprintf(p->output, sizeof p->output, "%s/kernel%llu.out", p->folder, id);
@@ -50,12 +43,7 @@ static un_status place_make(place *p, un__err *err) {
 }
 
 /* Also what a compiler that was killed left behind. */
-static void place_remove(const place *p) {
-  DIR *d = opendir(p->folder);
-  for (struct dirent *e; d && (e = readdir(d));) unlinkat(dirfd(d), e->d_name, 0);
-  if (d) closedir(d);
-  rmdir(p->folder);
-}
+static void place_remove(const place *p) { un__remove_folder(p->folder); }
 
 static un_status write_source(const place *p, const char *text, size_t size, un__err *err) {
   FILE *f = fopen(p->source, "we");

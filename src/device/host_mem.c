@@ -2,6 +2,7 @@
 #include "host_mem.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -49,6 +50,24 @@ void un__host_heap_destroy(un__host_heap *h) {
   trim_locked(h);
   pthread_mutex_destroy(&h->lock);
   un__free(h);
+}
+
+void *un__host_device_create(size_t size, const un__device_vtable *vt, const un__target *t, const char *name, un__err *err) {
+  un__host_device *d = un__calloc(1, size);
+  if (d && !(d->heap = un__host_heap_create())) {
+    un__free(d);
+    d = NULL;
+  }
+  if (!d) return un__fail(err, UN_ERR_NOMEM, "no memory for a device"), NULL;
+  d->base.vt = vt;
+  d->base.target = t;
+  snprintf(d->base.name, sizeof d->base.name, "%s", name);
+  return d;
+}
+
+void un__host_device_destroy(un__device *d) {
+  un__host_heap_destroy(heap_of(d));
+  un__free(d);
 }
 
 static void *take_block(un__host_heap *h, size_t rounded, unsigned c) {

@@ -1,4 +1,4 @@
-/* host_mem.h - device memory that is host memory: cpu, interp and null share it.
+/* host_mem.h - device memory that is host memory: cpu, cc, interp and null share it, and a GPU that is not there.
  *
  * Freed blocks are kept up to a limit and reused by size, because fresh pages cost more than most kernels. */
 #ifndef UN_DEVICE_HOST_MEM_H
@@ -16,6 +16,11 @@ void un__host_heap_trim(un__host_heap *h);
 
 /* What a device with such memory starts with, and the memory part of its vtable. */
 typedef struct un__host_device { un__device base; un__host_heap *heap; } un__host_device;
+
+/* Allocates such a device, `size` bytes of which the first are a un__host_device and the others 0. NULL: no memory, see err. */
+void *un__host_device_create(size_t size, const un__device_vtable *vt, const un__target *t, const char *name, un__err *err);
+/* The last that a device does. */
+void un__host_device_destroy(un__device *d);
 
 un_status un__host_alloc(un__device *d, size_t size, un__mem **out, un__err *err);
 un_status un__host_wrap(un__device *d, void *host, size_t size, un__mem **out, un__err *err);

@@ -1,7 +1,6 @@
 /* device.c - the device "interp": an artifact is the .un text of one linear kernel, and a launch interprets it task by
  * task. Memory is host memory. */
 #include <pthread.h>
-#include <stdio.h>
 
 #include "device/host_mem.h"
 #include "interp.h"
@@ -113,9 +112,8 @@ static un_status disassemble(un__device *d, const un__artifact *a, char **out, u
 
 static void destroy(un__device *d) {
   interp *self = (interp *)d;
-  un__host_heap_destroy(self->host.heap);
   pthread_mutex_destroy(&self->lock);
-  un__free(self);
+  un__host_device_destroy(d);
 }
 
 static const un__device_vtable vtable = {
@@ -129,16 +127,9 @@ static const un__device_vtable vtable = {
 };
 
 un_status un__interp_open(const un__target *t, un__device **out, un__err *err) {
+  interp *d = un__host_device_create(sizeof *d, &vtable, t ? t : un__target_interp(), "interp", err);
   *out = NULL;
-  interp *d = un__calloc(1, sizeof *d);
-  if (d) d->host.heap = un__host_heap_create();
-  if (!d || !d->host.heap) {
-    un__free(d);
-    return un__fail(err, UN_ERR_NOMEM, "interp: no memory for a device");
-  }
-  d->host.base.vt = &vtable;
-  d->host.base.target = t ? t : un__target_interp();
-  snprintf(d->host.base.name, sizeof d->host.base.name, "interp");
+  if (!d) return UN_ERR_NOMEM;
   pthread_mutex_init(&d->lock, NULL);
   *out = &d->host.base;
   return UN_OK;

@@ -65,8 +65,7 @@ static un_status disassemble(un__device *d, const un__artifact *a, char **out, u
 static void destroy(un__device *d) {
   cc *c = of(d);
   un__host_runner_finish(&c->runner);
-  un__host_heap_destroy(c->host.heap);
-  un__free(c);
+  un__host_device_destroy(d);
 }
 
 static const un__device_vtable vtable = {
@@ -87,17 +86,10 @@ static void describe(cc *c, const un__target *t) {
 un_status un__cc_open(const un__target *t, uint32_t threads, un__device **out, un__err *err) {
   *out = NULL;
   if (t && t->gpu.arch) return un__fail(err, UN_ERR_DEVICE, "device \"cc\" makes no code for %s", t->name);
-  cc *c = un__calloc(1, sizeof *c);
-  un__host_heap *heap = c ? un__host_heap_create() : NULL;
-  if (!heap) {
-    un__free(c);
-    return un__fail(err, UN_ERR_NOMEM, "no memory for a device");
-  }
+  cc *c = un__host_device_create(sizeof *c, &vtable, NULL, "cc", err);
+  if (!c) return UN_ERR_NOMEM;
   describe(c, t ? t : un__target_host());
-  c->host.base.vt = &vtable;
   c->host.base.target = &c->target;
-  snprintf(c->host.base.name, sizeof c->host.base.name, "cc");
-  c->host.heap = heap;
   un__host_runner_init(&c->runner, threads);
   *out = &c->host.base;
   return UN_OK;

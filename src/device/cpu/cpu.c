@@ -1,6 +1,5 @@
 /* cpu.c - the device "cpu": LLVM IR through ORC, tasks on a pool of threads. */
 #include <pthread.h>
-#include <stdio.h>
 
 #include "base/mem.h"
 #include "device/host_mem.h"
@@ -85,9 +84,8 @@ static void destroy(un__device *d) {
   cpu *c = of(d);
   un__host_runner_finish(&c->runner);
   un__jit_destroy(c->jit);
-  un__host_heap_destroy(c->host.heap);
   pthread_mutex_destroy(&c->lock);
-  un__free(c);
+  un__host_device_destroy(d);
 }
 
 static const un__device_vtable vtable = {
@@ -96,17 +94,9 @@ static const un__device_vtable vtable = {
 };
 
 un_status un__cpu_open(const un__target *t, uint32_t threads, un__device **out, un__err *err) {
+  cpu *c = un__host_device_create(sizeof *c, &vtable, t ? t : un__target_host(), "cpu", err);
   *out = NULL;
-  cpu *c = un__calloc(1, sizeof *c);
-  un__host_heap *heap = c ? un__host_heap_create() : NULL;
-  if (!heap) {
-    un__free(c);
-    return un__fail(err, UN_ERR_NOMEM, "no memory for a device");
-  }
-  c->host.base.vt = &vtable;
-  c->host.base.target = t ? t : un__target_host();
-  snprintf(c->host.base.name, sizeof c->host.base.name, "cpu");
-  c->host.heap = heap;
+  if (!c) return UN_ERR_NOMEM;
   un__host_runner_init(&c->runner, threads);
   pthread_mutex_init(&c->lock, NULL);
   *out = &c->host.base;

@@ -32,27 +32,14 @@ static un_status disassemble(un__device *d, const un__artifact *a, char **out, u
   return un__cuda_assembly(a, d->target, 0, out, err);
 }
 
-static void destroy(un__device *d) {
-  un__host_heap_destroy(((un__host_device *)d)->heap);
-  un__free(d);
-}
-
 static const un__device_vtable vtable = {
   .kind = "cuda", .compile = compile, .code_release = code_release, .launch = launch, .disassemble = disassemble, .facts = facts,
-  .destroy = destroy, UN__HOST_MEMORY,
+  .destroy = un__host_device_destroy, UN__HOST_MEMORY,
 };
 
 un_status un__cuda_open_offline(const un__target *t, un__device **out, un__err *err) {
-  *out = NULL;
-  un__host_device *d = un__calloc(1, sizeof *d);
-  if (d) d->heap = un__host_heap_create();
-  if (!d || !d->heap) {
-    un__free(d);
-    return un__fail(err, UN_ERR_NOMEM, "no memory for a device");
-  }
-  d->base.vt = &vtable;
-  d->base.target = t;
-  snprintf(d->base.name, sizeof d->base.name, "cuda:%s", t->gpu.arch);
-  *out = &d->base;
-  return UN_OK;
+  char name[32];
+  snprintf(name, sizeof name, "cuda:%s", t->gpu.arch);
+  *out = un__host_device_create(sizeof(un__host_device), &vtable, t, name, err);
+  return *out ? UN_OK : UN_ERR_NOMEM;
 }

@@ -1,6 +1,5 @@
 /* null.c - the device "null": compiles nothing and runs nothing, for goldens, fuzzing and timing of the front half.
  * Its memory is real, so programs that read results get zeros. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -27,27 +26,12 @@ static un_status disassemble(un__device *d, const un__artifact *a, char **out, u
   return un__fail(err, UN_ERR_UNSUPPORTED, "null: there is no machine code");
 }
 
-static void destroy(un__device *d) {
-  un__host_heap_destroy(((un__host_device *)d)->heap);
-  un__free(d);
-}
-
 static const un__device_vtable vtable = {
   .kind = "null", .compile = compile, .code_release = code_release, .launch = launch, .disassemble = disassemble,
-  .destroy = destroy, UN__HOST_MEMORY, .alloc = alloc_zeros,
+  .destroy = un__host_device_destroy, UN__HOST_MEMORY, .alloc = alloc_zeros,
 };
 
 un_status un__null_open(const un__target *t, un__device **out, un__err *err) {
-  *out = NULL;
-  un__host_device *d = un__calloc(1, sizeof *d);
-  if (d) d->heap = un__host_heap_create();
-  if (!d || !d->heap) {
-    un__free(d);
-    return un__fail(err, UN_ERR_NOMEM, "no memory for a device");
-  }
-  d->base.vt = &vtable;
-  d->base.target = t ? t : un__target_host();
-  snprintf(d->base.name, sizeof d->base.name, "null");
-  *out = &d->base;
-  return UN_OK;
+  *out = un__host_device_create(sizeof(un__host_device), &vtable, t ? t : un__target_host(), "null", err);
+  return *out ? UN_OK : UN_ERR_NOMEM;
 }

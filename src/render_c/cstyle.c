@@ -242,6 +242,19 @@ void un__cstyle_finish(un__cstyle *r) {
   un__vec_finish(&r->written);
 }
 
+void un__cstyle_put_types(un__strbuf *out) {
+  un__sb_puts(out, "typedef signed char i8;\n"
+                   "typedef unsigned char u8;\n"
+                   "typedef short i16;\n"
+                   "typedef unsigned short u16;\n"
+                   "typedef int i32;\n"
+                   "typedef unsigned int u32;\n"
+                   "typedef long long i64;\n"
+                   "typedef unsigned long long u64;\n"
+                   "typedef float f32;\n"
+                   "typedef double f64;\n");
+}
+
 void un__cstyle_put_functions(const un__cstyle *r, un__strbuf *out) {
   for (int f = 0; f < UN__C_FUNCTIONS; f++)
     if (r->functions >> f & 1 && r->dialect->function[f].definition) un__sb_puts(out, r->dialect->function[f].definition);

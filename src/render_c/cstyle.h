@@ -66,6 +66,8 @@ struct un__cstyle {
 /* The statements of a list, in r->body; the dialect writes what is around them. Finish r also on failure. */
 un_status un__cstyle_render(un__cstyle *r, const un__c_dialect *dialect, const un_uop *linear, un__err *err);
 void un__cstyle_finish(un__cstyle *r);
+/* The dtypes' names, but for bool, which C has no type of its own for. */
+void un__cstyle_put_types(un__strbuf *out);
 /* The definitions of the functions that were used, in the order of the enum. */
 void un__cstyle_put_functions(const un__cstyle *r, un__strbuf *out);
 

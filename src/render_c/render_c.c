@@ -23,19 +23,6 @@ static const un__c_dialect dialect = {
   .loop = "", .short_loop = "", .barrier = "", .special = {[UN__AXIS_THREAD] = "task"},
 };
 
-static const char types[] =
-  "typedef _Bool bool;\n"
-  "typedef signed char i8;\n"
-  "typedef unsigned char u8;\n"
-  "typedef short i16;\n"
-  "typedef unsigned short u16;\n"
-  "typedef int i32;\n"
-  "typedef unsigned int u32;\n"
-  "typedef long long i64;\n"
-  "typedef unsigned long long u64;\n"
-  "typedef float f32;\n"
-  "typedef double f64;\n";
-
 /* Results are written to buffers of their own, so no two arguments overlap. */
 static void put_function(const un__cstyle *r, const char *entry, un__strbuf *out) {
   un__sb_printf(out, "\nvoid %s(void *const *args, const i64 *vars, i64 task) {\n", entry);
@@ -52,7 +39,8 @@ un_status un__render_c(const un_uop *linear, const char *entry, const un__target
   un__err local = {0};
   un__cstyle r;
   if (un__cstyle_render(&r, &dialect, linear, &local) == UN_OK) {
-    un__sb_puts(out, types);
+    un__sb_puts(out, "typedef _Bool bool;\n");
+    un__cstyle_put_types(out);
     un__cstyle_put_functions(&r, out);
     put_function(&r, entry, out);
   }

@@ -63,18 +63,6 @@ static const un__c_dialect dialect = {
   .local = put_shared, .own = put_own, .load = un__cuda_load, .store = un__cuda_store,
 };
 
-static const char types[] =
-  "typedef signed char i8;\n"
-  "typedef unsigned char u8;\n"
-  "typedef short i16;\n"
-  "typedef unsigned short u16;\n"
-  "typedef int i32;\n"
-  "typedef unsigned int u32;\n"
-  "typedef long long i64;\n"
-  "typedef unsigned long long u64;\n"
-  "typedef float f32;\n"
-  "typedef double f64;\n";
-
 /* ---- the function ---- */
 
 static const un_uop *special_of(const un_uop *linear, un__axis axis) {
@@ -100,7 +88,7 @@ static void put_signature(const un__cuda *r, const char *entry, un__strbuf *out)
 }
 
 static void put_function(const un__cuda *r, const char *entry, const un_uop *blocks, un__strbuf *out) {
-  un__sb_puts(out, types);
+  un__cstyle_put_types(out);
   un__cuda_put_vector_types(r, out);
   un__cstyle_put_functions(&r->c, out);
   put_signature(r, entry, out);

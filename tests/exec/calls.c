@@ -1,7 +1,7 @@
 /* calls.c - every call of unir/tensor.h on every dtype it takes: realised on a device, through all stages, and beside it
  * evaluated as it stands by the interpreter of tensor graphs. One test for each call and dtype; TAP.
  *
- *     exec_calls DEVICE [large]      large: sizes that are split over threads, vectors and tiles, and leave a rest
+ *     exec_calls DEVICE [large] [DTYPE]...      large: sizes that are split over threads, vectors and tiles, and leave a rest
  */
 #include <inttypes.h>
 #include <math.h>
@@ -247,16 +247,24 @@ static void run_dtype(un_ctx *cx, un_dtype d, sizes size) {
   for (size_t i = 0; i < l->n; i++) free(l->data[i]);
 }
 
+/* Without names all are. */
+static bool is_wanted(un_dtype d, char **names) {
+  if (!*names) return true;
+  while (*names && strcmp(*names, un_dtype_name(d)) != 0) names++;
+  return *names != NULL;
+}
+
 int main(int argc, char **argv) {
   un_ctx_options opt = UN_CTX_OPTIONS_INIT;
   bool large = argc > 2 && !strcmp(argv[2], "large");
+  char **names = argv + (argc < 2 ? argc : large ? 3 : 2);
   sizes size = large ? (sizes){150, 259, 60} : (sizes){5, 7, 1};
   if (argc > 1) opt.device = argv[1];
   un_ctx *cx;
   if (!strncmp(opt.device, "cuda", 4) && !un_device_count("cuda")) return printf("1..0 # SKIP calls on %s: there is no GPU\n", opt.device), 0;
   if (un_ctx_create(&opt, &cx) != UN_OK) return printf("Bail out! no device %s\n", opt.device), 1;
   for (int d = FIRST; d <= LAST; d++) {
-    if (large && d != UN_U8 && d != UN_I32 && d != UN_F16 && d != UN_F32) continue;
+    if (!is_wanted((un_dtype)d, names)) continue;
     un_scope_push(cx);
     run_dtype(cx, (un_dtype)d, size);
     un_scope_pop(cx);

@@ -99,9 +99,10 @@ static bool measure(const scenario *s, reference *out) {
   return true;
 }
 
-enum { ALWAYS = 400, TAIL = 50, DENSITY = 40 };
+enum { ALWAYS = 100, TAIL = 30, DENSITY = 20 };
 
-/* The allocation to fail after n: steps grow with n, so that their number grows with the logarithm of the allocations. */
+/* The allocation to fail after n: steps grow with n, so that their number grows with the logarithm of the allocations. Between two
+ * that fail with all later ones lies one that fails alone. */
 static uint64_t next(uint64_t n, uint64_t allocations, bool every) {
   if (every || n < ALWAYS || n + TAIL >= allocations) return n + 1;
   uint64_t step = 1 + (n - ALWAYS) / DENSITY;
@@ -119,10 +120,11 @@ static bool torture(const scenario *s, const selection *sel) {
   uint64_t seen = 0, trials = 0, spared = 0;
   bool ok = measure(s, &ref);
   for (int once = 0; ok && once < 2; once++)
-    for (uint64_t n = 0; ok && n < ref.allocations; n = next(n, ref.allocations, sel->every)) {
+    for (uint64_t n = 0, then; ok && n < ref.allocations; n = then) {
+      then = next(n, ref.allocations, sel->every);
       if (seen++ % sel->parts != sel->part) continue;
       bool was_spared = false;
-      ok = try_one(s, &ref, n, once, &was_spared);
+      ok = try_one(s, &ref, once ? (n + then) / 2 : n, once, &was_spared);
       spared += was_spared;
       trials++;
     }

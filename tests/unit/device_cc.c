@@ -226,3 +226,71 @@ Test(cc, assembly_can_be_read) {
   cr_assert(strstr(text, "\nf:"), "%s", text);
   un__free(text);
 }
+
+/* ---- objects that are kept ---- */
+
+static un__blob keep_one(void) {
+  un__blob object = {NULL, 0};
+  un__code *code;
+  un__artifact a = artifact(double_it, 1000);
+  a.keep = &object;
+  cr_assert_eq(cc->vt->compile(cc, &a, &code, &err), UN_OK, "%s", err.text);
+  cr_assert(object.bytes && object.size > 0);
+  cc->vt->code_release(cc, code);
+  return object;
+}
+
+static un_status load_kept(un__blob object, un__code **out) {
+  un__artifact a = artifact("", 1000);
+  a.bytes = NULL;
+  a.binary = object;
+  un__err_clear(&err);
+  return cc->vt->compile(cc, &a, out, &err);
+}
+
+Test(cc, an_object_is_loaded_without_a_compiler) {
+  un__blob object = keep_one();
+  un__code *code, *again;
+  setenv("UNIR_CC", "/nonexistent/cc", 1);
+  cr_assert_eq(load_kept(object, &code), UN_OK, "%s", err.text);
+  cr_assert_eq(load_kept(object, &again), UN_OK, "the same object twice: %s", err.text);
+  run(code);
+  run(again);
+  cc->vt->code_release(cc, code);
+  cc->vt->code_release(cc, again);
+  object.size = 100;
+  cr_expect_eq(load_kept(object, &code), UN_ERR_DEVICE);
+  cr_expect(strstr(err.text, "cannot be loaded"), "%s", err.text);
+  un__free(object.bytes);
+}
+
+static const char *identity(void) {
+  static char text[4096];
+  un__strbuf out;
+  un__sb_init(&out);
+  un__err_clear(&err);
+  text[0] = '\0';
+  if (cc->vt->identity(cc, &out, &err) == UN_OK) snprintf(text, sizeof text, "%s", un__sb_str(&out));
+  un__sb_finish(&out);
+  return text;
+}
+
+/* The compiler that is there now, not the one that was there first; asked once. */
+Test(cc, who_compiles_is_known) {
+  cr_expect(strncmp(identity(), "cc: ", 4) == 0 && strstr(identity(), " -O2"), "%s", identity());
+  compiler_is("echo \"version $(wc -l <$0) of $2\"; echo >>$0");
+  char first[4096];
+  snprintf(first, sizeof first, "%s", identity());
+  cr_expect(strstr(first, "version "), "%s", first);
+  cr_expect_str_eq(identity(), first, "it was asked twice");
+  char other[400];
+  snprintf(other, sizeof other, "%s -O1", script);
+  setenv("UNIR_CC", other, 1);
+  cr_expect_str_neq(identity(), first);
+  compiler_is("exit 0");
+  cr_expect_str_eq(identity(), "", "nothing is known of a compiler that says nothing");
+  setenv("UNIR_CC", "/nonexistent/cc", 1);
+  cr_expect_str_eq(identity(), "");
+  cr_expect(strstr(err.text, "cannot be run"), "%s", err.text);
+  unlink(script);
+}

@@ -262,16 +262,16 @@ Test(disk_cache, descriptions_have_no_bytes_by_chance) {
 
 /* ---- contexts ---- */
 
-#ifdef UN_HAVE_CPU
 typedef struct outcome { un_stats stats; float values[6]; char log[512]; } outcome;
 
 static void append_line(void *data, const char *line) { strncat(data, line, 500 - strlen(data)); }
 
 /* A softmax of a product, in a context of its own. */
-static outcome start(un_numerics numerics) {
+static outcome start_on(const char *device, un_numerics numerics) {
   outcome o = {.stats = UN_STATS_INIT};
   un_ctx_options opt = UN_CTX_OPTIONS_INIT;
   un_ctx *cx;
+  opt.device = device;
   opt.numerics = numerics;
   opt.log = append_line;
   opt.log_data = o.log;
@@ -284,8 +284,25 @@ static outcome start(un_numerics numerics) {
   return o;
 }
 
-Test(disk_cache, a_second_start_compiles_nothing) {
-  outcome first = start(UN_PRECISE), second = start(UN_PRECISE), strict = start(UN_STRICT);
+/* In a process of its own: what the first one has loaded is of no use to the second. */
+static outcome start_process(const char *device, un_numerics numerics) {
+  outcome o = {.stats = UN_STATS_INIT};
+  int ends[2], status = 1;
+  cr_assert_eq(pipe(ends), 0);
+  pid_t child = fork();
+  if (child == 0) {
+    o = start_on(device, numerics);
+    _exit(write(ends[1], &o, sizeof o) != (ssize_t)sizeof o);
+  }
+  close(ends[1]);
+  cr_assert_eq(read(ends[0], &o, sizeof o), (ssize_t)sizeof o, "the process failed");
+  close(ends[0]);
+  cr_assert(waitpid(child, &status, 0) == child && status == 0);
+  return o;
+}
+
+static void check_second_start(const char *device) {
+  outcome first = start_process(device, UN_PRECISE), second = start_process(device, UN_PRECISE), strict = start_process(device, UN_STRICT);
   cr_expect_gt(first.stats.kernels_compiled, 0);
   cr_expect_eq(first.stats.kernels_loaded, 0);
   cr_expect_eq(second.stats.kernels_compiled, 0);
@@ -294,6 +311,36 @@ Test(disk_cache, a_second_start_compiles_nothing) {
   cr_expect_eq(strict.stats.kernels_loaded, 0, "other licences, other kernels");
   cr_expect(strstr(second.log, " 0 compiled, "), "%s", second.log);
 }
+
+Test(disk_cache, a_second_start_compiles_nothing_on_cc) {
+  check_second_start("cc");
+  setenv("UNIR_CC", "cc -DOTHER", 1);
+  outcome other = start_on("cc", UN_PRECISE);
+  cr_expect_eq(other.stats.kernels_loaded, 0, "another command, other kernels");
+}
+
+/* The compiler is not even there. */
+Test(disk_cache, kernels_of_cc_need_no_compiler) {
+  char script[512];
+  snprintf(script, sizeof script, "%s/.cc", folder);
+  FILE *f = fopen(script, "w");
+  cr_assert(f && fputs("#!/bin/sh\ncase $* in *--version) echo mine; exit;; esac\n[ -e $0.gone ] || exec cc \"$@\"\n", f) >= 0 && fclose(f) == 0);
+  cr_assert_eq(chmod(script, 0700), 0);
+  setenv("UNIR_CC", script, 1);
+  outcome first = start_on("cc", UN_PRECISE);
+  cr_assert_gt(first.stats.kernels_compiled, 0);
+  strcat(script, ".gone");
+  cr_assert_not_null(f = fopen(script, "w"));
+  fclose(f);
+  outcome second = start_on("cc", UN_PRECISE);
+  cr_expect_eq(second.stats.kernels_loaded, first.stats.kernels_compiled);
+  cr_expect_eq(memcmp(first.values, second.values, sizeof first.values), 0);
+}
+
+#ifdef UN_HAVE_CPU
+static outcome start(un_numerics numerics) { return start_on("cpu", numerics); }
+
+Test(disk_cache, a_second_start_compiles_nothing) { check_second_start("cpu"); }
 
 /* Another processor, other threads: another target. */
 Test(disk_cache, what_decides_a_kernel_is_in_its_key) {

@@ -1,7 +1,9 @@
 /* cc.c - the device "cc": C through the system's compiler, loaded into this process. What it shares with GPUs, the C-like
  * renderer, is thereby run and compared on machines that have none. */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "compiler.h"
@@ -13,6 +15,8 @@ typedef struct cc {
   un__host_runner runner;
   un__target target;
   char target_name[104];
+  pthread_mutex_t lock;      /* guards what follows */
+  char *named, *identity;    /* of the compiler that UNIR_CC named when it was asked; NULL: not asked */
 } cc;
 
 struct un__code {
@@ -40,13 +44,18 @@ static void code_release(un__device *d, un__code *code) {
   un__free(code);
 }
 
+static un_status load(un__device *d, const un__artifact *a, void **out_library, un__err *err) {
+  if (a->binary.bytes) return un__cc_load(&a->binary, out_library, err);
+  return un__cc_compile(a->bytes, a->size, d->target, out_library, a->keep, err);
+}
+
 static un_status compile(un__device *d, const un__artifact *a, un__code **out, un__err *err) {
   UN__TRY(check_format(a, err));
   if (!un__target_runs_here(d->target))
     return un__fail(err, UN_ERR_UNSUPPORTED, "cc: code for %s cannot run on this machine; it can be shown", d->target->name);
   un__code *code = un__calloc(1, sizeof *code);
   un_status status = code ? un__host_kernel_init(&code->kernel, a, err) : un__fail(err, UN_ERR_NOMEM, "no memory for compiled code");
-  if (status == UN_OK) status = un__cc_load(a->bytes, a->size, d->target, &code->library, err);
+  if (status == UN_OK) status = load(d, a, &code->library, err);
   if (status == UN_OK) status = find_entry(code, a->entry, err);
   if (status == UN_OK) return *out = code, UN_OK;
   code_release(d, code);
@@ -62,15 +71,47 @@ static un_status disassemble(un__device *d, const un__artifact *a, char **out, u
   return un__cc_assembly(a->bytes, a->size, d->target, out, err);
 }
 
+/* ---- who compiles ---- */
+
+static void forget_compiler(cc *c) {
+  un__free(c->named);
+  un__free(c->identity);
+  c->named = c->identity = NULL;
+}
+
+static un_status ask_compiler(cc *c, un__err *err) {
+  un__strbuf text;
+  un__sb_init(&text);
+  forget_compiler(c);
+  un_status status = un__cc_identity(&text, err);
+  if (status == UN_OK && !(c->named = un__strdup(un__cc_name()))) status = un__fail(err, UN_ERR_NOMEM, "no memory for a compiler's name");
+  if (status == UN_OK) c->identity = text.at;
+  else un__sb_finish(&text);
+  return status;
+}
+
+/* The compiler is asked once, and again when the environment names another one. */
+static un_status identity(un__device *d, un__strbuf *out, un__err *err) {
+  cc *c = of(d);
+  pthread_mutex_lock(&c->lock);
+  bool known = c->named && strcmp(c->named, un__cc_name()) == 0;
+  un_status status = known ? UN_OK : ask_compiler(c, err);
+  if (status == UN_OK) un__sb_puts(out, c->identity);
+  pthread_mutex_unlock(&c->lock);
+  return status;
+}
+
 static void destroy(un__device *d) {
   cc *c = of(d);
+  forget_compiler(c);
+  pthread_mutex_destroy(&c->lock);
   un__host_runner_finish(&c->runner);
   un__host_device_destroy(d);
 }
 
 static const un__device_vtable vtable = {
   .kind = "cc", .compile = compile, .code_release = code_release, .launch = launch, .disassemble = disassemble,
-  .destroy = destroy, UN__HOST_MEMORY,
+  .identity = identity, .destroy = destroy, UN__HOST_MEMORY,
 };
 
 /* The machine as plain C has it: there are no conversions of f16 that every compiler knows. Vectors stay: a register of
@@ -88,6 +129,7 @@ un_status un__cc_open(const un__target *t, uint32_t threads, un__device **out, u
   if (t && t->gpu.arch) return un__fail(err, UN_ERR_DEVICE, "device \"cc\" makes no code for %s", t->name);
   cc *c = un__host_device_create(sizeof *c, &vtable, NULL, "cc", err);
   if (!c) return UN_ERR_NOMEM;
+  pthread_mutex_init(&c->lock, NULL);
   describe(c, t ? t : un__target_host());
   c->host.base.target = &c->target;
   un__host_runner_init(&c->runner, threads);

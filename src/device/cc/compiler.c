@@ -45,27 +45,30 @@ static un_status place_make(place *p, un__err *err) {
 /* Also what a compiler that was killed left behind. */
 static void place_remove(const place *p) { un__remove_folder(p->folder); }
 
-static un_status write_source(const place *p, const char *text, size_t size, un__err *err) {
-  FILE *f = fopen(p->source, "we");
-  bool ok = f && fwrite(text, 1, size, f) == size;
+static un_status write_file(const char *path, const char *what, const void *bytes, size_t size, un__err *err) {
+  FILE *f = fopen(path, "we");
+  bool ok = f && fwrite(bytes, 1, size, f) == size;
   int reason = errno;
   if (f && fclose(f) != 0) ok = false, reason = errno;
-  return ok ? UN_OK : un__fail(err, UN_ERR_DEVICE, "cc: a source of %zu bytes cannot be written to %s: %s", size, p->source,
-                               strerror(reason));
+  return ok ? UN_OK : un__fail(err, UN_ERR_DEVICE, "cc: %s of %zu bytes cannot be written to %s: %s", what, size, path, strerror(reason));
 }
 
-/* All of a file, with a NUL behind it; NULL: it cannot be read, or memory is short. */
-static char *read_file(const char *path) {
+/* All of a file, with a NUL behind it; bytes NULL: it cannot be read, or memory is short. */
+static un__blob read_bytes(const char *path) {
   FILE *f = fopen(path, "re");
   long size = f && fseek(f, 0, SEEK_END) == 0 ? ftell(f) : -1;
   char *text = size >= 0 ? un__alloc((size_t)size + 1) : NULL;
+  size_t n = 0;
   if (text) {
     rewind(f);
-    text[fread(text, 1, (size_t)size, f)] = '\0';
+    n = fread(text, 1, (size_t)size, f);
+    text[n] = '\0';
   }
   if (f) fclose(f);
-  return text;
+  return (un__blob){text, n};
 }
+
+static char *read_file(const char *path) { return read_bytes(path).bytes; }
 
 /* ---- its command line and environment ---- */
 
@@ -85,21 +88,36 @@ typedef struct command {
 
 static bool push(words *w, const char *word) { return un__vec_push(w, word); }
 
-/* The compiler's name, our options, the user's, the files. */
-static bool fill_arguments(command *c, const place *p, const un__target *t, bool assembly) {
-  char *rest, *word = strtok_r(c->compiler, " ", &rest);
-  bool ok = push(&c->argv, word);
+/* What a compiler is asked for. */
+typedef enum product { OBJECT, ASSEMBLY, VERSION } product;
+
+const char *un__cc_name(void) {
+  const char *given = getenv("UNIR_CC");
+  return given && given[strspn(given, " ")] ? given : "cc";
+}
+
+static bool fill_own_options(command *c, const un__target *t) {
+  bool ok = true;
   for (size_t i = 0; i < sizeof options / sizeof *options; i++) ok = ok && push(&c->argv, options[i]);
 #if defined(__x86_64__)
   snprintf(c->machine, sizeof c->machine, "-march=%s", t->cpu);
 #else
   snprintf(c->machine, sizeof c->machine, "-mcpu=%s", t->cpu);
 #endif
-  if (*t->cpu) ok = ok && push(&c->argv, c->machine);
+  return ok && (!*t->cpu || push(&c->argv, c->machine));
+}
+
+static bool fill_files(command *c, const place *p, product what) {
+  bool ok = push(&c->argv, what == ASSEMBLY ? "-S" : "-shared") && push(&c->argv, "-o") && push(&c->argv, p->output) && push(&c->argv, p->source);
+  return ok && (what == ASSEMBLY || push(&c->argv, "-lm"));
+}
+
+/* The compiler's name, our options, the user's, the files. */
+static bool fill_arguments(command *c, const place *p, const un__target *t, product what) {
+  char *rest, *word = strtok_r(c->compiler, " ", &rest);
+  bool ok = push(&c->argv, word) && (what == VERSION || fill_own_options(c, t));
   while ((word = strtok_r(NULL, " ", &rest))) ok = ok && push(&c->argv, word);
-  ok = ok && push(&c->argv, assembly ? "-S" : "-shared") && push(&c->argv, "-o") && push(&c->argv, p->output);
-  ok = ok && push(&c->argv, p->source);
-  if (!assembly) ok = ok && push(&c->argv, "-lm");
+  ok = ok && (what == VERSION ? push(&c->argv, "--version") : fill_files(c, p, what));
   return ok && push(&c->argv, NULL);
 }
 
@@ -112,10 +130,9 @@ static bool fill_environment(command *c, const place *p) {
   return ok && push(&c->env, NULL);
 }
 
-static un_status command_make(command *c, const place *p, const un__target *t, bool assembly, un__err *err) {
-  const char *given = getenv("UNIR_CC");
-  *c = (command){.compiler = un__strdup(given && given[strspn(given, " ")] ? given : "cc")};
-  if (c->compiler && fill_arguments(c, p, t, assembly) && fill_environment(c, p)) return UN_OK;
+static un_status command_make(command *c, const place *p, const un__target *t, product what, un__err *err) {
+  *c = (command){.compiler = un__strdup(un__cc_name())};
+  if (c->compiler && fill_arguments(c, p, t, what) && fill_environment(c, p)) return UN_OK;
   return un__fail(err, UN_ERR_NOMEM, "no memory to run a compiler");
 }
 
@@ -174,7 +191,7 @@ static un_status fail_with_messages(const place *p, un__err *err, const char *wh
   return status;
 }
 
-/* A host that ignores SIGCHLD or waits for every child itself takes the status away from us: then the output decides. */
+/* A host that ignores SIGCHLD or waits for every child itself takes the status away from us: then what is left there decides. */
 static un_status wait_for(pid_t child, const place *p, un__err *err) {
   int status = 0;
   pid_t got;
@@ -182,13 +199,13 @@ static un_status wait_for(pid_t child, const place *p, un__err *err) {
   while (got < 0 && errno == EINTR);
   if (got == child && WIFSIGNALED(status)) return fail_with_messages(p, err, "the compiler was killed by signal", WTERMSIG(status));
   if (got == child && status) return fail_with_messages(p, err, "the compiler failed with status", WEXITSTATUS(status));
-  return access(p->output, R_OK) == 0 ? UN_OK : fail_with_messages(p, err, "the compiler left no output and status", 0);
+  return UN_OK;
 }
 
-static un_status run(const place *p, const un__target *t, bool assembly, un__err *err) {
+static un_status run(const place *p, const un__target *t, product what, un__err *err) {
   command c;
   pid_t child;
-  un_status status = command_make(&c, p, t, assembly, err);
+  un_status status = command_make(&c, p, t, what, err);
   int reason = status == UN_OK ? start(&c, p, &child) : 0;
   if (reason)
     status = un__fail(err, UN_ERR_COMPILE, "cc: the compiler \"%s\" cannot be run: %s; UNIR_CC names another", c.argv.at[0],
@@ -210,16 +227,28 @@ static un_status read_assembly(const place *p, char **out, un__err *err) {
   return *out ? UN_OK : un__fail(err, UN_ERR_DEVICE, "cc: the assembly cannot be read: %s", strerror(errno));
 }
 
-static un_status compile_in(const place *p, const char *text, size_t size, const un__target *t, bool assembly, un__err *err) {
-  UN__TRY(write_source(p, text, size, err));
-  return run(p, t, assembly, err);
+static un_status compile_in(const place *p, const char *text, size_t size, const un__target *t, product what, un__err *err) {
+  UN__TRY(write_file(p->source, "a source", text, size, err));
+  UN__TRY(run(p, t, what, err));
+  return access(p->output, R_OK) == 0 ? UN_OK : fail_with_messages(p, err, "the compiler left no output and status", 0);
 }
 
-un_status un__cc_load(const char *text, size_t size, const un__target *t, void **out_handle, un__err *err) {
+un_status un__cc_compile(const char *text, size_t size, const un__target *t, void **out_handle, un__blob *keep, un__err *err) {
   place p;
   *out_handle = NULL;
   UN__TRY(place_make(&p, err));
-  un_status status = compile_in(&p, text, size, t, false, err);
+  un_status status = compile_in(&p, text, size, t, OBJECT, err);
+  if (status == UN_OK) status = load(&p, out_handle, err);
+  if (status == UN_OK && keep) *keep = read_bytes(p.output);
+  place_remove(&p);
+  return status;
+}
+
+un_status un__cc_load(const un__blob *object, void **out_handle, un__err *err) {
+  place p;
+  *out_handle = NULL;
+  UN__TRY(place_make(&p, err));
+  un_status status = write_file(p.output, "an object", object->bytes, object->size, err);
   if (status == UN_OK) status = load(&p, out_handle, err);
   place_remove(&p);
   return status;
@@ -229,8 +258,26 @@ un_status un__cc_assembly(const char *text, size_t size, const un__target *t, ch
   place p;
   *out = NULL;
   UN__TRY(place_make(&p, err));
-  un_status status = compile_in(&p, text, size, t, true, err);
+  un_status status = compile_in(&p, text, size, t, ASSEMBLY, err);
   if (status == UN_OK) status = read_assembly(&p, out, err);
   place_remove(&p);
+  return status;
+}
+
+/* ---- who it is ---- */
+
+un_status un__cc_identity(un__strbuf *out, un__err *err) {
+  place p;
+  UN__TRY(place_make(&p, err));
+  un_status status = run(&p, NULL, VERSION, err);
+  char *says = status == UN_OK ? read_file(p.messages) : NULL;
+  place_remove(&p);
+  if (status == UN_OK && (!says || !*says)) status = un__fail(err, UN_ERR_COMPILE, "cc: the compiler does not say its version");
+  if (status == UN_OK) {
+    un__sb_printf(out, "%s: %s", un__cc_name(), says);
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) un__sb_printf(out, " %s", options[i]);
+    if (out->failed) status = un__fail(err, UN_ERR_NOMEM, "no memory for a compiler's identity");
+  }
+  un__free(says);
   return status;
 }

@@ -6,12 +6,19 @@
 #ifndef UN_DEVICE_CC_COMPILER_H
 #define UN_DEVICE_CC_COMPILER_H
 
-#include "base/status.h"
-#include "target/target.h"
+#include "device/device.h"
 
-/* Compiles and loads; *out_handle is for dlclose. */
-un_status un__cc_load(const char *text, size_t size, const un__target *t, void **out_handle, un__err *err);
+/* Compiles and loads; *out_handle is for dlclose. keep: the shared object, the caller's (un__free; bytes NULL: no memory for it);
+ * NULL: not wanted. */
+un_status un__cc_compile(const char *text, size_t size, const un__target *t, void **out_handle, un__blob *keep, un__err *err);
+/* Loads what was kept. */
+un_status un__cc_load(const un__blob *object, void **out_handle, un__err *err);
 /* The assembly of it; the text is the caller's (un__free). */
 un_status un__cc_assembly(const char *text, size_t size, const un__target *t, char **out, un__err *err);
+
+/* UNIR_CC, or its default. */
+const char *un__cc_name(void);
+/* What decides, beside text and target, what it makes: its name, what it says of its version, the options. Runs it. */
+un_status un__cc_identity(un__strbuf *out, un__err *err);
 
 #endif

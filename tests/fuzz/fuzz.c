@@ -1,11 +1,13 @@
 /* fuzz.c - random tensor programs, run by the interpreter and by a device, compared.
  *
- * usage: fuzz [--programs=N] [--seed=S] [--size=N] [--device=NAME] [--strict] [--plans] [--coverage=N] [--replay=FILE]
+ * usage: fuzz [--programs=N] [--seed=S] [--size=N] [--device=NAME] [--strict] [--plans] [--coverage=N] [--jobs=N] [--replay=FILE]
  *
  * Prints the seed first, so that a crash can be repeated. A program that fails is shrunk (each trial in a child process, so
  * that crashes shrink too) and printed as .un, ready for tests/golden or --replay. --coverage=N: every op of the tensor stage
- * must have been reached N times. --plans: each kernel is optimised by a random legal plan, not by the heuristics. Exit 0: all agree. */
+ * must have been reached N times. --plans: each kernel is optimised by a random legal plan, not by the heuristics. --jobs=N: N threads,
+ * each with an engine of its own; what fails is then looked at alone. Exit 0: all agree. */
 #include <getopt.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +21,7 @@
 #include "uop/text.h"
 
 typedef struct settings {
-  unsigned programs, size;
+  unsigned programs, size, jobs;
   uint64_t seed, coverage;
   const char *device, *replay;
   bool strict, plans;
@@ -64,7 +66,7 @@ static const un_uop *random_plan(void *data, un__graph *g, const un_uop *kernel,
 }
 
 static bool bench_open(bench *b, const settings *s) {
-  b->err = (un__err){0};
+  *b = (bench){0};
   b->licences = s->strict ? UN__LIC_STRICT : UN__LIC_PRECISE;
   b->world = un__world_create();
   b->session = b->world ? un__session_create(b->world, &b->err) : NULL;
@@ -75,9 +77,9 @@ static bool bench_open(bench *b, const settings *s) {
 }
 
 static void bench_close(bench *b) {
-  un__session_destroy(b->session);
+  if (b->session) un__session_destroy(b->session);
   un__engine_destroy(b->engine);
-  un__world_release(b->world);
+  if (b->world) un__world_release(b->world);
 }
 
 static void free_results(un__itensor *t, uint32_t n) {
@@ -189,7 +191,9 @@ static void shrink(program *p, const settings *s) {
 }
 
 static void report(program *p, const settings *s, uint64_t seed, const char *why) {
-  printf("FAILED seed %llu: %s\nshrinking...\n", (unsigned long long)seed, why);
+  printf("FAILED seed %llu: %s\n", (unsigned long long)seed, why);
+  if (!p->sink) return;
+  printf("shrinking...\n");
   fflush(stdout);
   if (strncmp(why, "interp:", 7) != 0) shrink(p, s);
   un__strbuf text;
@@ -203,21 +207,108 @@ static void report(program *p, const settings *s, uint64_t seed, const char *why
 
 /* ---- runs ---- */
 
-static bool run_one(const settings *s, bench *b, uint64_t seed, uint64_t *counts) {
+enum { MAX_JOBS = 64, MAX_FAILURES = 5 };
+
+typedef struct failure { uint64_t seed; char why[1200]; } failure;
+
+/* What the threads share, under the lock. */
+typedef struct run {
+  const settings *s;
+  pthread_mutex_t lock;
+  unsigned next, nfailures;
+  failure failed[MAX_FAILURES + MAX_JOBS];
+  uint64_t counts[UN__OP_COUNT];
+  bool closed;                 /* a device could not be opened */
+} run;
+
+/* Makes the program of a seed and compares. p is to be finished in any case. */
+static bool try_seed(const settings *s, bench *b, program *p, uint64_t *counts, char *why, size_t size) {
   un__err err = {0};
-  program p;
-  rng r = {seed};
-  char why[1200];
-  if (!program_make(&p, &r, s->size / 2 + rng_below(&r, s->size), s->strict, &err)) {
-    printf("FAILED seed %llu: the program cannot be made: %s\n", (unsigned long long)seed, err.text);
-    program_finish(&p);
-    return false;
-  }
-  count_ops(p.sink, counts);
-  bool ok = compare(&p, b, why, sizeof why);
-  if (!ok) report(&p, s, seed, why);
+  rng r = {s->seed};
+  *p = (program){0};
+  if (!program_make(p, &r, s->size / 2 + rng_below(&r, s->size), s->strict, &err))
+    return snprintf(why, size, "the program cannot be made: %s", err.text), false;
+  count_ops(p->sink, counts);
+  return compare(p, b, why, size);
+}
+
+/* A program that failed, once more, alone. */
+static void report_seed(const settings *s, const failure *f) {
+  uint64_t counts[UN__OP_COUNT] = {0};
+  settings one = *s;
+  program p = {0};
+  bench b;
+  char why[1200] = "";
+  one.seed = f->seed;
+  bool same = bench_open(&b, &one) && !try_seed(&one, &b, &p, counts, why, sizeof why);
+  if (same) report(&p, &one, one.seed, why);
+  else printf("FAILED seed %llu, but not alone: %s\n", (unsigned long long)f->seed, f->why);
   program_finish(&p);
-  return ok;
+  bench_close(&b);
+}
+
+/* False: there is none left, or enough has failed. */
+static bool next_seed(run *r, settings *one) {
+  pthread_mutex_lock(&r->lock);
+  bool more = r->next < r->s->programs && r->nfailures < MAX_FAILURES && !r->closed;
+  one->seed = r->s->seed + r->next;
+  if (more) r->next++;
+  pthread_mutex_unlock(&r->lock);
+  return more;
+}
+
+static void note(run *r, uint64_t seed, const char *why) {
+  pthread_mutex_lock(&r->lock);
+  failure *f = &r->failed[r->nfailures++];
+  f->seed = seed;
+  snprintf(f->why, sizeof f->why, "%s", why);
+  pthread_mutex_unlock(&r->lock);
+}
+
+static void cannot_open(run *r, const bench *b) {
+  pthread_mutex_lock(&r->lock);
+  if (!r->closed) printf("FAILED: %s\n", b->err.text);
+  r->closed = true;
+  pthread_mutex_unlock(&r->lock);
+}
+
+/* Alone, a failure is reported at once: a later program may crash. */
+static void *work(void *data) {
+  run *r = data;
+  bench b;
+  program p;
+  char why[1200];
+  uint64_t counts[UN__OP_COUNT] = {0};
+  settings one = *r->s;
+  bool open = bench_open(&b, &one);
+  while (open && next_seed(r, &one)) {
+    /* Kernels are kept by what they compute: other plans need another engine. */
+    if (one.plans) bench_close(&b);
+    if (one.plans && !(open = bench_open(&b, &one))) break;
+    bool ok = try_seed(&one, &b, &p, counts, why, sizeof why);
+    if (!ok) note(r, one.seed, why);
+    if (!ok && one.jobs == 1) report(&p, &one, one.seed, why);
+    program_finish(&p);
+  }
+  if (!open) cannot_open(r, &b);
+  bench_close(&b);
+  pthread_mutex_lock(&r->lock);
+  for (int op = 0; op < UN__OP_COUNT; op++) r->counts[op] += counts[op];
+  pthread_mutex_unlock(&r->lock);
+  return NULL;
+}
+
+static int by_seed(const void *a, const void *b) {
+  const failure *x = a, *y = b;
+  return (x->seed > y->seed) - (x->seed < y->seed);
+}
+
+static void work_in_threads(run *r) {
+  pthread_t thread[MAX_JOBS];
+  unsigned n = 0;
+  while (n + 1 < r->s->jobs && !pthread_create(&thread[n], NULL, work, r)) n++;
+  work(r);
+  for (unsigned i = 0; i < n; i++) pthread_join(thread[i], NULL);
 }
 
 static bool check_coverage(const settings *s, const uint64_t *counts) {
@@ -240,24 +331,18 @@ static bool check_coverage(const settings *s, const uint64_t *counts) {
 }
 
 static int run_all(const settings *s) {
-  bench b;
-  if (!bench_open(&b, s)) return printf("FAILED: %s\n", b.err.text), 1;
-  uint64_t counts[UN__OP_COUNT] = {0};
-  unsigned failed = 0;
+  static run r;
+  r = (run){.s = s};
+  pthread_mutex_init(&r.lock, NULL);
   printf("fuzz: device %s, %u programs, seed %llu%s\n", s->device, s->programs, (unsigned long long)s->seed, s->strict ? ", strict" : s->plans ? ", random plans" : "");
   fflush(stdout);
-  for (unsigned i = 0; i < s->programs && failed < 5; i++) {
-    settings one = *s;
-    one.seed = s->seed + i;
-    /* Kernels are kept by what they compute: other plans need another engine. */
-    if (s->plans) bench_close(&b);
-    if (s->plans && !bench_open(&b, &one)) return printf("FAILED: %s\n", b.err.text), 1;
-    if (!run_one(&one, &b, one.seed, counts)) failed++;
-  }
-  if (s->coverage && !check_coverage(s, counts)) failed++;
-  bench_close(&b);
-  printf("fuzz: %u failures\n", failed);
-  return failed != 0;
+  work_in_threads(&r);
+  pthread_mutex_destroy(&r.lock);
+  qsort(r.failed, r.nfailures, sizeof *r.failed, by_seed);
+  for (unsigned i = 0; s->jobs > 1 && i < r.nfailures; i++) report_seed(s, &r.failed[i]);
+  bool covered = !s->coverage || check_coverage(s, r.counts);
+  printf("fuzz: %u failures\n", r.nfailures + !covered + r.closed);
+  return r.nfailures || !covered || r.closed;
 }
 
 static int replay(const settings *s) {
@@ -285,12 +370,12 @@ static int replay(const settings *s) {
 enum { SKIPPED = 77 };     /* the exit status by which meson knows it */
 
 int main(int argc, char **argv) {
-  enum { PROGRAMS = 1, SEED, SIZE, DEVICE, STRICT, PLANS, COVERAGE, REPLAY };
+  enum { PROGRAMS = 1, SEED, SIZE, DEVICE, STRICT, PLANS, COVERAGE, JOBS, REPLAY };
   static const struct option options[] = {
     {"programs", required_argument, NULL, PROGRAMS}, {"seed", required_argument, NULL, SEED}, {"size", required_argument, NULL, SIZE},
     {"device", required_argument, NULL, DEVICE}, {"strict", no_argument, NULL, STRICT}, {"plans", no_argument, NULL, PLANS}, {"coverage", required_argument, NULL, COVERAGE},
-    {"replay", required_argument, NULL, REPLAY}, {0}};
-  settings s = {.programs = 100, .size = 14, .seed = 1, .device = "cpu"};
+    {"jobs", required_argument, NULL, JOBS}, {"replay", required_argument, NULL, REPLAY}, {0}};
+  settings s = {.programs = 100, .size = 14, .jobs = 1, .seed = 1, .device = "cpu"};
   int o;
   while ((o = getopt_long(argc, argv, "", options, NULL)) != -1) switch (o) {
     case PROGRAMS: s.programs = (unsigned)strtoul(optarg, NULL, 10); break;
@@ -300,10 +385,12 @@ int main(int argc, char **argv) {
     case STRICT: s.strict = true; break;
     case PLANS: s.plans = true; break;
     case COVERAGE: s.coverage = strtoull(optarg, NULL, 10); break;
+    case JOBS: s.jobs = (unsigned)strtoul(optarg, NULL, 10); break;
     case REPLAY: s.replay = optarg; break;
     default: return 2;
     }
   if (s.size < 2) s.size = 2;
+  if (s.jobs < 1 || s.jobs > MAX_JOBS) return fprintf(stderr, "fuzz: expected 1 to %d jobs, got %u\n", MAX_JOBS, s.jobs), 2;
   int devices;
   un__err none = {0};
   if (!strncmp(s.device, "cuda", 4) && un__engine_device_count("cuda", &devices, &none) != UN_OK)

@@ -170,6 +170,15 @@ ruleset expand_lanes ctx un__expansion {
     test STORE(INDEX(p:ptr, RANGE<0, UPCAST>(4)), v:f32) -> nomatch
 }
 
+ruleset expand_extracts ctx un__expansion {
+  /// Another lane of a vector in each lane.
+  @proof(fuzz)
+  rule extract_each: EXTRACT(_, _) if moves(root)
+    => spread(VECTORIZE(*each(root)):with_lanes(dtype(root), lanes(root)), root)
+    test EXTRACT(VECTORIZE(a:f32, b:f32), RANGE<0, UPCAST>(2)):f32 -> fires
+    test EXTRACT(VECTORIZE(a:f32, b:f32), RANGE<0, LOOP>(2)):f32 -> nomatch
+}
+
 ruleset expand_values ctx un__expansion {
   /// The loop variable itself, as a value.
   @proof(fuzz)
@@ -214,5 +223,5 @@ ruleset expand_values ctx un__expansion {
 }
 
 stage expand_tiles { use expand_tiles, tuple walk post fuel 64 }
-stage expand_lanes { use expand_lanes walk pre fuel 64 }
+stage expand_lanes { use expand_lanes, expand_extracts walk pre fuel 64 }
 stage expand_values { use expand_values, tuple walk post fuel 64 }

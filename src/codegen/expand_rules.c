@@ -241,6 +241,7 @@ un__span un__fn_each(un__rw *rw, const un_uop *access) {
   for (uint32_t i = 0; list && i < size; i++) {
     const un_uop *src[2] = {at_lane(rw, access->src[0], lane, i), NULL};
     if (all) src[1] = un__uop(rw->g, UN__OP_GEP, access->src[1]->dtype, &all, 1, (int64_t[]){i}, 1);
+    else if (access->nsrc > 1) src[1] = at_lane(rw, access->src[1], lane, i);
     list[i] = un__uop(rw->g, (un__op)access->op, access->dtype, src, access->nsrc, NULL, 0);
     if (!list[i]) return (un__span){0};
   }

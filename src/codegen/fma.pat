@@ -20,4 +20,18 @@ ruleset fma {
     test SUB(c:f32, MUL(a:f32, b:f32)) -> nomatch
 }
 
-stage fma { use fma  walk post  fuel 16 }
+ruleset core_sums {
+  /// What a tensor core's product is added to, it adds up itself.
+  @fp(reduce_order) @proof(fuzz)
+  rule core_first: ADD[WMMA<f>(a, b, @zero), c] ~> WMMA<f>(a, b, c):dtype(root)
+    test(reduce_order) ADD(VECTORIZE(c:f32):with_lanes(f32, 4), WMMA<0>(VECTORIZE(a:bf16):with_lanes(bf16, 8), VECTORIZE(b:bf16):with_lanes(bf16, 4), 0.0:with_lanes(f32, 4)):with_lanes(f32, 4)) -> fires
+    test ADD(VECTORIZE(c:f32):with_lanes(f32, 4), WMMA<0>(VECTORIZE(a:bf16):with_lanes(bf16, 8), VECTORIZE(b:bf16):with_lanes(bf16, 4), 0.0:with_lanes(f32, 4)):with_lanes(f32, 4)) -> nomatch
+
+  /// The same where it adds something up already.
+  @fp(reduce_order) @proof(fuzz)
+  rule core_more: ADD[WMMA<f>(a, b, c), d] ~> WMMA<f>(a, b, c + d):dtype(root)
+    test(reduce_order) ADD(VECTORIZE(d:f32):with_lanes(f32, 4), WMMA<0>(VECTORIZE(a:bf16):with_lanes(bf16, 8), VECTORIZE(b:bf16):with_lanes(bf16, 4), VECTORIZE(c:f32):with_lanes(f32, 4)):with_lanes(f32, 4)) -> fires
+    test ADD(VECTORIZE(d:f32):with_lanes(f32, 4), WMMA<0>(VECTORIZE(a:bf16):with_lanes(bf16, 8), VECTORIZE(b:bf16):with_lanes(bf16, 4), VECTORIZE(c:f32):with_lanes(f32, 4)):with_lanes(f32, 4)) -> nomatch
+}
+
+stage fma { use fma, core_sums  walk post  fuel 64 }

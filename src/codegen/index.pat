@@ -7,7 +7,7 @@
 c_include "codegen/lower.h"
 include "simplify/fold.pat"
 
-opset Sums = ADD | SUB | MUL | MAX | MIN | AND | SHL | SHR | TRUNCDIV | TRUNCMOD
+opset Sums = ADD | SUB | MUL | MAX | MIN | AND | XOR | SHL | SHR | TRUNCDIV | TRUNCMOD
 opset Order = LT | NE | EQ
 
 /// 32 or 64: the width of integer in which an op may be computed, because its index operands and its result fit. No

@@ -4,6 +4,7 @@
 #include "codegen.h"
 #include "expand.h"
 #include "linearize.h"
+#include "tensor.h"
 #include "threads.h"
 
 extern const un__pass un__pass_simplify, un__pass_gates, un__pass_index_division, un__pass_index_width, un__pass_narrow,
@@ -47,6 +48,7 @@ static const un_uop *linearize(un__graph *ws, const un_uop *n, const un__target 
 
 const un__codegen_pass un__codegen_passes[] = {
   {"deal", un__deal, "reductions dealt to threads: each thread's part, then all of them"},
+  {"tensor", un__tensor, "sums of products that a tensor core computes become its instructions"},
   {"expand", un__expand, "UPCAST and UNROLL ranges become copies and vectors"},
   {"threads", un__threads, "blocks and threads: their numbers, shuffles, barriers"},
   {"accumulate", un__accumulate, "reductions become loops around accumulators"},

@@ -117,6 +117,17 @@ static un_status build_shuffle(un__ibuild *b, uint32_t pos) {
   return un__ibuild_step(b, s, &x);
 }
 
+static un_status build_wmma(un__ibuild *b, uint32_t pos) {
+  const un_uop *n = b->order.node[pos];
+  un__istep s;
+  un__ioperand x[3];
+  UN__TRY(result_step(b, pos, UN__ISTEP_WMMA, &s));
+  for (uint32_t i = 0; i < 3; i++) UN__TRY(un__ibuild_operand(b, n->src[i], un__lanes(n->src[i]), &x[i]));
+  s.nsrc = 3;
+  s.operand_dtype = UN__DT(un__dt_scalar(n->src[0]->dtype));
+  return un__ibuild_step(b, s, x);
+}
+
 static un_status build_after(un__ibuild *b, uint32_t pos) {
   b->slot[pos] = b->slot[un__iorder_at(&b->order, b->order.node[pos]->src[0])];
   return UN_OK;
@@ -273,6 +284,19 @@ static un_status build_load(un__ibuild *b, uint32_t pos) {
   return un__ibuild_step(b, s, at.operand);
 }
 
+static un_status build_ldmatrix(un__ibuild *b, uint32_t pos) {
+  const un_uop *n = b->order.node[pos];
+  un__istep s;
+  place at;
+  UN__TRY(result_step(b, pos, UN__ISTEP_LDMATRIX, &s));
+  UN__TRY(resolve(b, n->src[0], 1, &at));
+  if (b->prog->mem.at[at.mem].dtype != s.dtype) return un__ibuild_fault(b, pos, "has another dtype than its memory");
+  s.mem = at.mem;
+  s.nsrc = at.nsrc;
+  s.mask = (uint32_t)un__attr(n, 0);
+  return un__ibuild_step(b, s, at.operand);
+}
+
 static un_status build_store(un__ibuild *b, uint32_t pos) {
   const un_uop *n = b->order.node[pos];
   uint32_t lanes = un__lanes(n->src[1]);
@@ -308,6 +332,7 @@ static const build_fn build_table[UN__OP_COUNT] = {
     [UN__OP_GROUP] = build_nothing,       [UN__OP_BARRIER] = build_barrier,
     [UN__OP_COMBINE] = build_nothing,     [UN__OP_TUPLE] = build_nothing,
     [UN__OP_GET] = build_get,             [UN__OP_SHUFFLE] = build_shuffle,
+    [UN__OP_WMMA] = build_wmma,           [UN__OP_LDMATRIX] = build_ldmatrix,
 };
 
 un_status un__ibuild_node(un__ibuild *b, uint32_t pos) {

@@ -30,6 +30,8 @@ typedef enum un__istep_kind {
   UN__ISTEP_JOIN,       /* the end of what only the threads do for which the condition holds */
   UN__ISTEP_BARRIER,    /* all threads of the block are here */
   UN__ISTEP_SHUFFLE,    /* dst = operand 0 of the thread whose number differs by `mask` */
+  UN__ISTEP_WMMA,       /* dst = the thread's part of its warp's product; operands: a, b, c */
+  UN__ISTEP_LDMATRIX,   /* dst = the thread's part of the rows that threads of its warp give; operand: index */
   UN__ISTEP_KINDS
 } un__istep_kind;
 
@@ -40,9 +42,10 @@ typedef struct un__istep {
   uint8_t is_index;            /* ALU with result dtype index: an invalid operand makes the result invalid */
   uint16_t lanes;
   un__dtype dtype;             /* scalar dtype of dst, of what is loaded or stored */
+  un__dtype operand_dtype;     /* WMMA: of a */
   uint32_t dst, src, nsrc;     /* operands are operand[src .. src + nsrc) */
   uint32_t target, mem, node;
-  uint32_t mask;               /* SHUFFLE */
+  uint32_t mask;               /* SHUFFLE; LDMATRIX: whether it transposes */
 } un__istep;
 
 typedef struct un__imem {

@@ -1,5 +1,6 @@
 /* run.c - executes a program, one task, checking everything an access can get wrong: bounds, missing arguments,
  * registers read before they were written, index arithmetic that overflows, and races where it is asked to. */
+#include "cores.h"
 #include "interp.h"
 #include "program.h"
 #include "races.h"
@@ -268,6 +269,62 @@ static un_status step_shuffle(machine *m, const un__istep *s) {
   return UN_OK;
 }
 
+/* ---- what a warp does ---- */
+
+static un__value *result(machine *m, const un__istep *s, uint32_t thread) { return &m->slots[(size_t)thread * m->p->slot.n + s->dst]; }
+
+static un_status step_wmma(machine *m, const un__istep *s) {
+  if (!all_active(m)) return fault(m, s, "is not passed by every thread of the block");
+  if (m->threads % UN__IWARP) return fault(m, s, "needs whole warps");
+  un__icore x = {.operand = s->operand_dtype, .sum = s->dtype};
+  for (uint32_t first = 0; first < m->threads; first += UN__IWARP) {
+    for (uint32_t t = 0; t < UN__IWARP; t++) {
+      turn_to(m, first + t);
+      for (uint32_t i = 0; i < UN__ICORE_LEFT; i++) x.left[t][i] = *value(m, s, 0, i % un__icore_lanes(&x, true));
+      for (uint32_t i = 0; i < UN__ICORE_LEFT / 2; i++) x.right[t][i] = *value(m, s, 1, i % un__icore_lanes(&x, false));
+      for (uint32_t i = 0; i < 4; i++) x.result[t][i] = *value(m, s, 2, i);
+    }
+    un__icore_multiply(&x);
+    for (uint32_t t = 0; t < UN__IWARP; t++) memcpy(result(m, s, first + t), x.result[t], sizeof x.result[t]);
+  }
+  return UN_OK;
+}
+
+/* The row that a thread gives: from[0 .. n), read by it. */
+static un_status read_row(machine *m, const un__istep *s, uint32_t n, un__value *from) {
+  const object *o = object_of(m, s->mem);
+  for (uint32_t i = 0; i < n; i++) {
+    int64_t first, at;
+    bool skip;
+    UN__TRY(address(m, s, 0, 0, &first, &skip));
+    if (first % n) return fault(m, s, "reads a row that begins inside of 16 bytes");
+    at = first + i;
+    if (at >= o->n || !o->cell || o->cell[at].dtype == 0) return fault(m, s, "reads memory that was never written");
+    if (is_shared(m, s->mem) && !un__iraces_read(m->races, s->mem, at, m->thread)) return race(m, s, at);
+    from[i] = o->cell[at];
+  }
+  return UN_OK;
+}
+
+static un_status step_ldmatrix(machine *m, const un__istep *s) {
+  uint32_t word = 4 / un__dt_info(s->dtype)->size, n = 4 * word, rows = s->lanes / word * 8;
+  un__value row[UN__IWARP][16];
+  if (!all_active(m)) return fault(m, s, "is not passed by every thread of the block");
+  if (m->threads % UN__IWARP) return fault(m, s, "needs whole warps");
+  for (uint32_t first = 0; first < m->threads; first += UN__IWARP) {
+    for (uint32_t t = 0; t < rows; t++) {
+      turn_to(m, first + t);
+      UN__TRY(read_row(m, s, n, row[t]));
+    }
+    for (uint32_t t = 0; t < UN__IWARP; t++)
+      for (uint32_t i = 0; i < s->lanes; i++) {
+        uint32_t at = t % 4 * word + i % word, line = t / 4, matrix = i / word * 8;
+        result(m, s, first + t)[i] = s->mask ? row[matrix + at][line] : row[matrix + line][at];
+      }
+  }
+  return UN_OK;
+}
+
 /* ---- steps ---- */
 
 typedef un_status (*step_fn)(machine *m, const un__istep *s);
@@ -280,6 +337,7 @@ static const step_fn thread_steps[UN__ISTEP_KINDS] = {
 static const step_fn block_steps[UN__ISTEP_KINDS] = {
     [UN__ISTEP_LOOP] = step_loop, [UN__ISTEP_NEXT] = step_next,       [UN__ISTEP_IF] = step_if,
     [UN__ISTEP_JOIN] = step_join, [UN__ISTEP_BARRIER] = step_barrier, [UN__ISTEP_SHUFFLE] = step_shuffle,
+    [UN__ISTEP_WMMA] = step_wmma, [UN__ISTEP_LDMATRIX] = step_ldmatrix,
 };
 
 /* REG memory is made new for every thread, the rest once. */

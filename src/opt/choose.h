@@ -19,6 +19,7 @@ typedef enum un__opt_move {
 typedef struct un__opt_pick {
   int64_t lanes, copies, tile, chunks;
   int64_t threads, warp, inner;
+  enum { UN__OPT_NO_CORE, UN__OPT_CORE_ROW, UN__OPT_CORE_COLUMN, UN__OPT_CORE_DEPTH } core; /* what the axis is to a tensor core */
   bool stage;  /* an operand is staged for each value of the rest */
   bool blocks; /* the rest is numbered by blocks */
 } un__opt_pick;

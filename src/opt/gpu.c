@@ -127,10 +127,39 @@ static int64_t take_part(un__opt_writer *w, uint32_t axis, un__axis type, int64_
   return un__opt_add_step(w, w->c->k->axis[axis].id, type, size, true);
 }
 
+/* What a tensor core takes of an axis, from the inner side on, and the numbers of the plan that say how much of it. */
+enum { CORE_PARTS = 4 };
+typedef struct core_part { un__axis type; size_t size; } core_part;
+#define SIZE_OF(field) offsetof(un__opt_pick, field)
+static const core_part core_parts[][CORE_PARTS] = {
+  [UN__OPT_CORE_ROW] = {{UN__AXIS_WARP, SIZE_OF(warp)}, {UN__AXIS_UNROLL, SIZE_OF(inner)}, {UN__AXIS_UNROLL, SIZE_OF(copies)},
+                        {UN__AXIS_LOCAL, SIZE_OF(threads)}},
+  [UN__OPT_CORE_COLUMN] = {{UN__AXIS_UPCAST, SIZE_OF(lanes)}, {UN__AXIS_WARP, SIZE_OF(warp)}, {UN__AXIS_UNROLL, SIZE_OF(copies)},
+                           {UN__AXIS_LOCAL, SIZE_OF(threads)}},
+  [UN__OPT_CORE_DEPTH] = {{UN__AXIS_TENSOR, SIZE_OF(lanes)}, {UN__AXIS_UNROLL, SIZE_OF(copies)}},
+};
+
+static void write_core_axis(un__opt_writer *w, uint32_t axis) {
+  const un__opt_pick *p = &w->c->pick[axis];
+  const un__opt_axis *a = &w->c->k->axis[axis];
+  int64_t left = a->size;
+  for (int i = 0; i < CORE_PARTS; i++) {
+    const core_part *part = &core_parts[p->core][i];
+    int64_t size = part->size || part->type ? *(const int64_t *)((const char *)p + part->size) : 0;
+    if (size == left && size > 1) un__opt_add_step(w, a->id, part->type, 0, true), left = 1;
+    else take_part(w, axis, part->type, size, &left);
+  }
+  if (p->blocks && left > 1) un__opt_add_step(w, a->id, UN__AXIS_GLOBAL, 0, false);
+}
+
 static void write_axis(un__opt_writer *w, uint32_t axis) {
   const un__opt_pick *p = &w->c->pick[axis];
   const un__opt_axis *a = &w->c->k->axis[axis];
   int64_t left = a->known ? a->size : INT64_MAX;
+  if (p->core) {
+    write_core_axis(w, axis);
+    return;
+  }
   /* The lanes of a reduction are its newest range: they are taken off as a loop, and become lanes when copies are there. */
   int64_t lanes = take_part(w, axis, a->reduce ? UN__AXIS_REDUCE : UN__AXIS_UPCAST, p->lanes, &left);
   take_part(w, axis, UN__AXIS_UNROLL, p->inner, &left);

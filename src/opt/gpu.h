@@ -46,4 +46,17 @@ int64_t un__opt_gpu_left(const un__opt_gpu *x, uint32_t axis);
 int64_t un__opt_gpu_deal(un__opt_gpu *x, const un__opt_scope *s, uint64_t axes, int32_t first, int64_t want);
 int64_t un__opt_gpu_floor2(int64_t n); /* the power of two at most n; 1 for less */
 
+/* A reduction whose operands move along an axis each: that of the one, that of the other; `column` is the one along memory,
+ * turned: that is the outer one. */
+typedef struct un__opt_gpu_product {
+  int32_t scope, row, column;
+  bool turned;
+} un__opt_gpu_product;
+
+/* The innermost pair of axes with an operand each; false: there is none. */
+bool un__opt_gpu_find_product(const un__opt_gpu *x, un__opt_gpu_product *out);
+int64_t un__opt_gpu_product_blocks(const un__opt_gpu *x, const un__opt_gpu_product *p);
+
+bool un__opt_gpu_pick_tensor(un__opt_gpu *x); /* gpu_tensor.c */
+
 #endif

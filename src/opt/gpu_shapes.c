@@ -29,10 +29,6 @@ static bool may_reorder(const un__opt_gpu *x, const un__opt_scope *s) {
 
 /* ---- products: every operand is read by many ---- */
 
-typedef struct product {
-  int32_t scope, row, column; /* the reduction; the axis of the one operand, that of the other: along memory where one is */
-} product;
-
 static bool reads_along(const un__opt_gpu *x, const un__opt_value *v, int32_t scope, uint32_t axis, uint32_t not) {
   return v->kind == UN__OPT_LOAD && v->scope == scope && v->moves & BIT(axis) && !(v->moves & BIT(not)) &&
          v->moves & x->c->k->scope[scope].axes;
@@ -45,7 +41,7 @@ static bool has_operand(const un__opt_gpu *x, int32_t scope, uint32_t axis, uint
 }
 
 /* The innermost pair of axes with an operand each. */
-static bool find_product(const un__opt_gpu *x, product *out) {
+bool un__opt_gpu_find_product(const un__opt_gpu *x, un__opt_gpu_product *out) {
   const un__opt_kernel *k = x->c->k;
   out->scope = -1;
   for (uint32_t i = 0; i < k->nscopes; i++) {
@@ -62,6 +58,7 @@ static bool find_product(const un__opt_gpu *x, product *out) {
       bool turned = un__opt_gpu_in_order(x, row, -1) > un__opt_gpu_in_order(x, column, -1);
       out->row = (int32_t)(turned ? column : row);
       out->column = (int32_t)(turned ? row : column);
+      out->turned = turned;
       return true;
     }
   return false;
@@ -77,7 +74,7 @@ static int64_t side(const un__opt_gpu *x, uint32_t axis) {
   return all;
 }
 
-static int64_t blocks_of(const un__opt_gpu *x, const product *p) {
+int64_t un__opt_gpu_product_blocks(const un__opt_gpu *x, const un__opt_gpu_product *p) {
   uint32_t r = (uint32_t)p->row, c = (uint32_t)p->column;
   return un__opt_ceil(un__opt_gpu_size(x, r), side(x, r)) * un__opt_ceil(un__opt_gpu_size(x, c), side(x, c)) *
          (int64_t)trips(x, x->kept & ~(BIT(r) | BIT(c)));
@@ -95,7 +92,7 @@ static bool make_smaller(un__opt_pick *row, un__opt_pick *column) {
 }
 
 /* The axis of the reduction of which a part is staged at a time. */
-static void pick_depth(un__opt_gpu *x, const product *p) {
+static void pick_depth(un__opt_gpu *x, const un__opt_gpu_product *p) {
   const un__opt_scope *s = &x->c->k->scope[p->scope];
   uint32_t depth = s->order[s->n - 1];
   int64_t n = un__opt_gpu_size(x, depth);
@@ -120,17 +117,17 @@ static void fill_side(un__opt_gpu *x, uint32_t axis, int64_t inner, int64_t thre
 
 /* A block of 16 x 16 threads, each with a tile of results as large as leaves a block for nearly every multiprocessor. */
 static bool pick_product(un__opt_gpu *x) {
-  product p;
-  if (!find_product(x, &p)) return false;
+  un__opt_gpu_product p;
+  if (!un__opt_gpu_find_product(x, &p)) return false;
   un__opt_pick *row = &x->c->pick[p.row], *column = &x->c->pick[p.column];
   column->lanes = un__opt_gpu_lanes(x, (uint32_t)p.column);
   int64_t threads = block(x) >= BLOCK ? 16 : 8;
   fill_side(x, (uint32_t)p.row, 4, threads, 2);
   fill_side(x, (uint32_t)p.column, 1, threads, column->lanes < 2 ? 4 : column->lanes < 8 ? 2 : 1);
-  while (blocks_of(x, &p) * 8 < units(x) * 7 && make_smaller(row, column)) continue;
+  while (un__opt_gpu_product_blocks(x, &p) * 8 < units(x) * 7 && make_smaller(row, column)) continue;
   un__opt_say(x->c, "%lld x %lld results of ranges %lld and %lld a block: %lld blocks", (long long)side(x, (uint32_t)p.row),
               (long long)side(x, (uint32_t)p.column), (long long)x->c->k->axis[p.row].id, (long long)x->c->k->axis[p.column].id,
-              (long long)blocks_of(x, &p));
+              (long long)un__opt_gpu_product_blocks(x, &p));
   pick_depth(x, &p);
   return true;
 }
@@ -343,6 +340,6 @@ static bool pick_alone(un__opt_gpu *x) {
 }
 
 const un__opt_gpu_shape un__opt_gpu_shapes[] = {
-  {"product", pick_product}, {"rows", pick_rows}, {"columns", pick_columns}, {"turned", pick_turned}, {"elements", pick_elements}, {"alone", pick_alone},
+  {"tensor", un__opt_gpu_pick_tensor}, {"product", pick_product}, {"rows", pick_rows}, {"columns", pick_columns}, {"turned", pick_turned}, {"elements", pick_elements}, {"alone", pick_alone},
 };
 const size_t un__opt_gpu_nshapes = sizeof un__opt_gpu_shapes / sizeof *un__opt_gpu_shapes;

@@ -3,6 +3,7 @@
 
 #include "pack.h"
 #include "share.h"
+#include "simplify/cores.h"
 #include "simplify/digits.h"
 #include "uop/combine.h"
 
@@ -22,7 +23,7 @@ typedef struct view {
 static const uint16_t may_become[UN__AXIS_COUNT] = {
     [UN__AXIS_LOOP] = TO(LOOP) | TO(THREAD) | TO(UPCAST) | TO(UNROLL) | TO(GLOBAL) | TO(LOCAL) | TO(WARP),
     [UN__AXIS_UPCAST] = TO(UPCAST),
-    [UN__AXIS_REDUCE] = TO(REDUCE) | TO(UNROLL) | TO(GROUP_REDUCE),
+    [UN__AXIS_REDUCE] = TO(REDUCE) | TO(UNROLL) | TO(GROUP_REDUCE) | TO(TENSOR),
     [UN__AXIS_UNROLL] = TO(UNROLL),
 };
 
@@ -102,7 +103,7 @@ static const char *check_copies(const view *v) {
 }
 
 static const char *check_order(const view *v) {
-  bool reorders = v->step->axis == UN__AXIS_UNROLL || v->step->axis == UN__AXIS_GROUP_REDUCE;
+  bool reorders = v->step->axis == UN__AXIS_UNROLL || v->step->axis == UN__AXIS_GROUP_REDUCE || v->step->axis == UN__AXIS_TENSOR;
   if (!v->axis->reduce || !reorders || !v->scope->float_order) return NULL;
   return v->licences & UN__LIC_REDUCE_ORDER
              ? NULL
@@ -246,6 +247,26 @@ static const char *check_shuffled(const view *v) {
   return NULL;
 }
 
+/* ---- tensor cores ---- */
+
+/* Every value that the loop reduces is one that they compute, as the warps are dealt now. */
+static const char *check_tensor(const view *v) {
+  un__digits d;
+  un__core_product p;
+  int64_t depth = v->step->factor ? v->step->factor : v->axis->size;
+  if (v->step->axis != UN__AXIS_TENSOR) return NULL;
+  if (!v->target->gpu.tensor_cores) return "the target has no tensor cores";
+  if (un__tensor_range(v->scope->node)) return "a part of it is what the tensor core takes already";
+  const char *why = un__digits_of(&d, &v->k->nodes, v->target->gpu.warp);
+  for (uint32_t i = 0; i < v->k->nvalues && !why; i++) {
+    const un_uop *n = v->k->value[i].node;
+    if (!un__is(n, UN__OP_REDUCE) || !un__same_ranges(n, v->scope->node)) continue;
+    why = un__core_product_of(n, &d, v->target, v->licences, &p);
+    if (!why && depth != p.core->depth) why = "not the depth of the target's tensor core";
+  }
+  return why;
+}
+
 /* ---- the checks ---- */
 
 static const char *check_pack(const view *v) {
@@ -258,7 +279,7 @@ static const char *check_pack(const view *v) {
 typedef const char *(*check)(const view *);
 static const check split_checks[] = {
     check_axis,  check_side,   check_factor,  check_copies, check_order,   check_stores,
-    check_nests, check_prefix, check_lengths, check_tasks,  check_numbers, check_shuffled, NULL,
+    check_nests, check_prefix, check_lengths, check_tasks,  check_numbers, check_shuffled, check_tensor, NULL,
 };
 static const check stage_checks[] = {check_pack, NULL};
 

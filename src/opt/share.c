@@ -4,12 +4,14 @@
 #include "pack.h"
 #include "simplify/digits.h"
 
+extern const un__pass un__pass_simplify;
+
 #define BIT(a) (UINT64_C(1) << (a))
 
 enum { STATIC_BYTES = 48 * 1024, ACCESS_BYTES = 16 };
 
 static bool is_part(const un__opt_axis *a) {
-  return un__axis_is_thread(a->type) || a->type == UN__AXIS_UPCAST || a->type == UN__AXIS_UNROLL;
+  return un__axis_is_thread(a->type) || a->type == UN__AXIS_UPCAST || a->type == UN__AXIS_UNROLL || a->type == UN__AXIS_TENSOR;
 }
 
 static uint32_t place_of(const un__opt_scope *s, uint32_t axis) {
@@ -59,17 +61,55 @@ static void insert_axis(un__opt_panel *p, uint32_t axis, int64_t step) {
   p->step[at] = step;
 }
 
+/* Of what multiple the operand's index is where a run of `lanes` elements begins. The run takes whole axes from the last on, and of
+ * the first of them what is left. */
+static int64_t start_of_run(const un__opt_kernel *k, const un__opt_panel *p, int64_t lanes, uint64_t *covered_axes, un__affine *scratch) {
+  un__affine_axis axes[UN__OPT_MAX_AXES];
+  uint32_t n = 0;
+  int64_t left = lanes;
+  *covered_axes = 0;
+  for (uint32_t i = p->n; left > 1 && i-- > 0;) {
+    const un__opt_axis *a = &k->axis[p->axis[i]];
+    bool whole = a->size < left;
+    if (whole ? left % a->size : a->size % left) return 1;
+    axes[n++] = (un__affine_axis){a->range, whole ? 0 : left};
+    left = whole ? left / a->size : 1;
+    *covered_axes |= BIT(p->axis[i]);
+  }
+  un__affine_scan(&k->nodes, axes, n, scratch);
+  const un__affine *a = &scratch[un__topo_find(&k->nodes, p->load->src[0]->src[1])];
+  return left == 1 && a->linear && a->axis >= 0 ? a->mult : 1;
+}
+
 /* How many elements from the last axis on lie side by side in the operand, which must begin at multiples of the lanes. */
 static int64_t lanes_of(const un__opt_kernel *k, const un__opt_panel *p, un__affine *scratch) {
-  int64_t lanes = ACCESS_BYTES / un__dt_info(p->load->dtype)->size, run = 1, mult;
+  int64_t lanes = ACCESS_BYTES / un__dt_info(p->load->dtype)->size, run = 1;
   const un_uop *index = p->load->src[0];
-  uint32_t last = p->axis[p->n - 1];
+  uint64_t along;
   for (uint32_t i = p->n; i-- > 0 && p->step[i] == run;) run *= k->axis[p->axis[i]].size;
   if (lanes < 2 || run % lanes || p->size % lanes) return 1;
-  if (index->nsrc > 2 && k->mask[un__topo_find(&k->nodes, index->src[2])] & BIT(last)) return 1;
-  int64_t extent = k->axis[last].size < lanes ? k->axis[last].size : lanes;
-  if (step_along(k, p->load, last, extent, scratch, &mult) != 1 || extent != lanes) return 1;
-  return mult % lanes == 0 ? lanes : 1;
+  if (start_of_run(k, p, lanes, &along, scratch) % lanes) return 1;
+  return index->nsrc > 2 && k->mask[un__topo_find(&k->nodes, index->src[2])] & along ? 1 : lanes;
+}
+
+static bool feeds_core(const un__opt_kernel *k, const un__opt_panel *p) {
+  for (uint32_t i = 0; i < p->n; i++)
+    if (k->axis[p->axis[i]].type == UN__AXIS_TENSOR) return true;
+  return false;
+}
+
+/* What a tensor core reads lies as in the operand, in rows of what follows each other there. Its pieces of 16 bytes are permuted
+ * within each row, so that 8 rows of one piece lie in all banks: piece c of row r is at c xor r, where 8 pieces or more make
+ * up a row, else at c xor (r / (8 / pieces)). Rows for which that is no permutation are followed by a gap of a piece. */
+static void lay_out_for_core(const un__opt_kernel *k, un__opt_panel *p) {
+  int64_t piece = ACCESS_BYTES / un__dt_info(p->load->dtype)->size, run = 1;
+  p->natural = true;
+  p->row = 1;
+  for (uint32_t i = p->n; i-- > 0 && p->step[i] == run;) p->row *= k->axis[p->axis[i]].size, run = p->row;
+  int64_t pieces = p->row / piece;
+  bool permuted = p->row % piece == 0 && (pieces & (pieces - 1)) == 0;
+  p->pieces = permuted ? pieces : 1;
+  p->pad = permuted || p->row % piece ? 0 : piece;
 }
 
 /* Rows of shared memory: the axes of the result that follow each other. A row more than a warp's banks long is followed by a
@@ -101,7 +141,8 @@ static bool panel_of(const un__opt_kernel *k, const un__opt_value *v, uint64_t s
     insert_axis(out, a, step_along(k, v->node, a, k->axis[a].size, scratch, &mult));
   }
   out->lanes = lanes_of(k, out, scratch);
-  lay_out(k, out);
+  if (feeds_core(k, out)) lay_out_for_core(k, out);
+  else lay_out(k, out);
   un__free(scratch);
   return true;
 }
@@ -176,7 +217,34 @@ static part part_of(const copier *c, uint32_t i, int64_t columns) {
   return a->reduce ? REDUCED : columns < c->p->row ? COLUMN : RESULT;
 }
 
+static const un_uop *over(copier *c, const un_uop *a, int64_t n) { return n == 1 ? a : un__binary(c->g, UN__OP_FLOORDIV, a, un__idx(c->g, n)); }
+static const un_uop *rest(copier *c, const un_uop *a, int64_t n) { return un__binary(c->g, UN__OP_FLOORMOD, a, un__idx(c->g, n)); }
+
+enum { BANK_ROWS = 8 }; /* of 16 bytes */
+
+/* The piece of a row, permuted as lay_out_for_core says. */
+static const un_uop *permuted(copier *c, const un_uop *column, const un_uop *row) {
+  int64_t piece = ACCESS_BYTES / un__dt_info(c->p->load->dtype)->size, pieces = c->p->pieces;
+  if (pieces < 2 || !row) return column;
+  const un_uop *by = pieces < BANK_ROWS ? rest(c, over(c, row, BANK_ROWS / pieces), pieces) : rest(c, row, BANK_ROWS);
+  const un_uop *moved = un__binary(c->g, UN__OP_XOR, over(c, column, piece), by);
+  return add(c, times(c, moved, piece), rest(c, column, piece));
+}
+
+static const un_uop *natural_place(copier *c, const un_uop *const *value) {
+  const un_uop *column = NULL, *row = NULL;
+  int64_t size = 1;
+  for (uint32_t i = c->p->n; i-- > 0;) {
+    const un_uop **to = size < c->p->row ? &column : &row;
+    *to = add(c, *to, times(c, value[i], size < c->p->row ? size : size / c->p->row));
+    size *= c->k->axis[c->p->axis[i]].size;
+  }
+  column = column ? permuted(c, column, row) : un__idx(c->g, 0);
+  return row ? add(c, times(c, row, c->p->row + c->p->pad), column) : column;
+}
+
 static const un_uop *place(copier *c, const un_uop *const *value) {
+  if (c->p->natural) return natural_place(c, value);
   const un_uop *number[PARTS] = {NULL};
   int64_t size[PARTS] = {1, 1, 1};
   for (uint32_t i = c->p->n; i-- > 0;) {
@@ -253,7 +321,9 @@ static const un_uop *fill(copier *c, int64_t threads, const un_uop *memory) {
     const un_uop *address = element(c->g, index->src[0], index->src[1], both);
     load = un__uop(c->g, UN__OP_LOAD, load->dtype, &address, 1, NULL, 0);
   }
-  end[0] = un__binary(c->g, UN__OP_STORE, element(c->g, free_again(c, memory), place(c, c->at), gate), load);
+  /* Digits of p that follow each other become parts of it again: that is what an access of several elements is seen by. */
+  const un_uop *store = un__binary(c->g, UN__OP_STORE, element(c->g, free_again(c, memory), place(c, c->at), gate), load);
+  end[0] = store ? un__graph_rewrite(c->g, store, &un__pass_simplify, NULL) : NULL;
   for (uint32_t i = 0; i < n; i++) end[i + 1] = loop[i];
   return un__uop(c->g, UN__OP_END, 0, end, n + 1, NULL, 0);
 }

@@ -15,6 +15,8 @@ typedef struct un__opt_panel {
   int64_t step[UN__OPT_MAX_AXES];    /* how far apart neighbours along each are there; INT64_MAX: not known */
   int64_t size, row, pad;            /* elements; of them side by side in shared memory, and left out behind each row */
   int64_t lanes;                     /* that a thread copies at once */
+  bool natural;                      /* rows of the operand's own order, for a tensor core */
+  int64_t pieces;                    /* of 16 bytes that are permuted in a row; 1: none are */
 } un__opt_panel;
 
 typedef struct un__opt_share {

@@ -31,7 +31,14 @@ static bool put_shuffle(un__cstyle *c, const un_uop *n) {
   return true;
 }
 
-static bool put_own(un__cstyle *c, const un_uop *n) { return un__is(n, UN__OP_SHUFFLE) && put_shuffle(c, n); }
+static bool put_own(un__cstyle *c, const un_uop *n) {
+  switch (n->op) {
+  case UN__OP_SHUFFLE: return put_shuffle(c, n);
+  case UN__OP_LDMATRIX: return un__cuda_put_ldmatrix(c, n);
+  case UN__OP_WMMA: return un__cuda_put_wmma(c, n);
+  default: return false;
+  }
+}
 
 /* ---- the dialect ---- */
 
@@ -91,6 +98,7 @@ static void put_function(const un__cuda *r, const char *entry, const un_uop *blo
   un__cstyle_put_types(out);
   un__cuda_put_vector_types(r, out);
   un__cstyle_put_functions(&r->c, out);
+  un__cuda_put_core_functions(r, out);
   put_signature(r, entry, out);
   if (r->local_bytes) un__sb_printf(out, "  extern __shared__ __align__(%d) u8 shared[];\n", UN__LOCAL_ALIGN);
   if (needs_two_dimensions(blocks)) {

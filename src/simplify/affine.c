@@ -45,6 +45,13 @@ static un__affine opaque(int32_t axis) {
   return a;
 }
 
+/* What is made of values that are the same in a group is the same in it, though not in others. */
+static un__affine same_in_group(int32_t axis) {
+  un__affine a = anything;
+  a.axis = axis;
+  return a;
+}
+
 /* The axis that moves either operand; -2 when they are moved by different ones. */
 static int32_t common_axis(const un__affine *a, const un__affine *b) {
   if (a->axis < 0) return b->axis;
@@ -114,7 +121,9 @@ typedef struct scan {
 
 static un__affine of_range(const scan *s, const un_uop *r) {
   for (uint32_t i = 0; i < s->naxes; i++)
-    if (s->axes[i].range == r)
+    if (s->axes[i].range == r && s->axes[i].extent == 0)
+      return (un__affine){.mult = 0, .axis = -1, .linear = true};
+    else if (s->axes[i].range == r)
       return (un__affine){.step = 1,
                           .axis = (int32_t)i,
                           .linear = true,
@@ -138,6 +147,7 @@ static un__affine of_binary(const scan *s, const un_uop *n, int32_t axis) {
   const un__affine *a = &s->out[un__topo_find(s->nodes, n->src[0])];
   const un__affine *b = &s->out[un__topo_find(s->nodes, n->src[1])];
   if (!a->linear || !b->linear) return opaque(axis);
+  bool still = a->step == 0 && b->step == 0;
   bool by_const = un__is_const(n->src[1]);
   int64_t c = by_const ? un__const_int(n->src[1]) : 0, extent = axis >= 0 ? s->axes[axis].extent : 1;
   switch (n->op) {
@@ -157,7 +167,7 @@ static un__affine of_binary(const scan *s, const un_uop *n, int32_t axis) {
   case UN__OP_FLOORMOD:
     return by_const && c > 0 ? modulo(a, c, extent) : opaque(axis);
   default:
-    return opaque(axis);
+    return still ? same_in_group(axis) : opaque(axis);
   }
 }
 

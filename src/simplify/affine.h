@@ -35,7 +35,7 @@ typedef struct un__affine {
 
 typedef struct un__affine_axis {
   const un_uop *range;
-  int64_t extent;
+  int64_t extent; /* 0: the scan is of where this range is 0 */
 } un__affine_axis;
 
 /* out[i] describes nodes->at[i]. A node that two of the axes move is not linear. */

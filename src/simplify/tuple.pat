@@ -9,4 +9,10 @@ ruleset tuple {
   rule get_of_tuple: GET<i>(TUPLE(*xs)) => nth(xs, i)
     test GET<1>(TUPLE(a:i32, b:f32)):f32 -> b
     test GET<2>(TUPLE(a:i32, b:f32)):f32 -> nomatch
+
+  /// A lane whose number is known.
+  @proof(fuzz)
+  rule extract_known: EXTRACT(v, #i) => GEP<i>(v):dtype(root)
+    test EXTRACT(VECTORIZE(a:f32, b:f32), 1:index):f32 -> GEP<1>(VECTORIZE(a, b)):f32
+    test EXTRACT(VECTORIZE(a:f32, b:f32), w:index in [0, 1]):f32 -> nomatch
 }

@@ -6,6 +6,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What a tensor core computes, by a warp: rows x columns results of dtype `sum`, each a sum of `depth` products of dtype
+ * `operand`, both named as in text. */
+typedef struct un__tensor_core {
+  const char *operand, *sum;
+  uint32_t rows, columns, depth;
+  uint32_t arch;                 /* 80: from sm_80 on */
+  bool rounds;                   /* operands lose bits: only where approximations are allowed */
+} un__tensor_core;
+
+enum { UN__TENSOR_CORES = 7 };
+extern const un__tensor_core un__tensor_core_table[UN__TENSOR_CORES];
+
 /* What a GPU adds. Its vector_bytes are the widest access of one thread, its threads are 1. */
 typedef struct un__gpu {
   const char *arch;              /* what NVRTC compiles for: "sm_90a"; NULL: no GPU */
@@ -19,6 +31,7 @@ typedef struct un__gpu {
   uint64_t l2_bytes;
   double bytes_per_second;       /* of device memory */
   double f32_flops;              /* a second, fma counted as two, no tensor cores */
+  uint32_t tensor_cores;         /* bit i: those of un__tensor_core_table[i] */
 } un__gpu;
 
 /* Where the pieces of a block's shared memory begin: at multiples of it. */

@@ -444,6 +444,43 @@ static void check_threefry(un__verifier *v, const un_uop *n) {
   if (un__dt_scalar(n->dtype) != UN_U64) un__fault_at(v, n, "works on u64");
 }
 
+static void check_extract(un__verifier *v, const un_uop *n) {
+  if (un__lanes(n->src[0]) < 2) un__fault_at(v, n, "takes a lane of a vector, its source has one");
+  if (n->dtype != un__dt_with_lanes(n->src[0]->dtype, 1)) un__fault_at(v, n, "gives one lane of its source's dtype");
+  if (!is_count(v, n->src[1]) || !is_scalar(n->src[1])) un__fault_at(v, n, "the lane's number is no scalar index");
+  else if (n->src[1]->vmin < 0 || n->src[1]->vmax >= un__lanes(n->src[0]))
+    un__fault_at(v, n, "the lane's number may lie outside of %u lanes", un__lanes(n->src[0]));
+}
+
+/* ---- tensor cores ---- */
+
+/* In 32 bits of a fragment. */
+static uint32_t elements_in_word(un__dtype d) { return un__dt_info(d)->size ? 4u / un__dt_info(d)->size : 0; }
+
+static void check_wmma(un__verifier *v, const un_uop *n) {
+  const un_uop *a = n->src[0], *b = n->src[1], *c = n->src[2];
+  uint32_t word = elements_in_word(a->dtype);
+  if (un__attr(n, 0)) un__fault_at(v, n, "`form` is 0");
+  if (un__dt_info(b->dtype)->size != un__dt_info(a->dtype)->size || !word)
+    un__fault_at(v, n, "its operands have elements of 1, 2 or 4 bytes, alike");
+  else if (un__lanes(a) != 4 * word || un__lanes(b) != 2 * word)
+    un__fault_at(v, n, "its operands have %u and %u lanes, not %u and %u", 4 * word, 2 * word, un__lanes(a), un__lanes(b));
+  if (n->dtype != c->dtype || un__lanes(c) != 4 || un__dt_info(c->dtype)->size != 4)
+    un__fault_at(v, n, "adds up 4 lanes of f32 or i32");
+}
+
+static void check_ldmatrix(un__verifier *v, const un_uop *n) {
+  const un_uop *index = n->src[0];
+  uint32_t words = elements_in_word(n->dtype) ? un__lanes(n) / elements_in_word(n->dtype) : 0;
+  if (index->op != UN__OP_INDEX || un__dt_space(index->dtype) != UN__SPACE_LOCAL || index->nsrc > 2)
+    un__fault_at(v, n, "reads at an index of shared memory without a gate");
+  else if (un__dt_scalar(index->dtype) != un__dt_scalar(n->dtype)) un__fault_at(v, n, "has not the dtype of what the pointer points to");
+  if ((words != 1 && words != 2 && words != 4) || un__lanes(n) != words * elements_in_word(n->dtype))
+    un__fault_at(v, n, "gives 1, 2 or 4 words of 4 bytes");
+  if (un__attr(n, 0) > 1 || (un__attr(n, 0) && un__dt_info(n->dtype)->size != 2))
+    un__fault_at(v, n, "`trans` is 0, or 1 for elements of 2 bytes");
+}
+
 /* ---- structure ---- */
 
 static void check_get(un__verifier *v, const un_uop *n) {
@@ -517,6 +554,8 @@ const un__node_check un__node_checks[] = {
   {"branch", ALL, UN__OP_ENDIF, check_branch},
   {"special", ALL, UN__OP_SPECIAL, check_special},
   {"shuffle", ALL, UN__OP_SHUFFLE, check_shuffle},
+  {"tensor core", ALL, UN__OP_WMMA, check_wmma},
+  {"tensor core", ALL, UN__OP_LDMATRIX, check_ldmatrix},
   {"address", LOOPS, UN__OP_INDEX, check_index},
   {"valid", ALL, UN__OP_VALID, check_valid},
   {"load", ALL, UN__OP_LOAD, check_load},
@@ -525,6 +564,7 @@ const un__node_check un__node_checks[] = {
   {"conversion", ALL, UN__OP_BITCAST, check_conversion},
   {"lanes", ALL, UN__OP_VECTORIZE, check_vectorize},
   {"lanes", ALL, UN__OP_GEP, check_gep},
+  {"lanes", ALL, UN__OP_EXTRACT, check_extract},
   {"lanes", ALL, UN__OP_UNROLL, check_expansion},
   {"lanes", ALL, UN__OP_CONTRACT, check_expansion},
   {"threefry", ALL, UN__OP_THREEFRY, check_threefry},

@@ -91,7 +91,7 @@ static void check_closed(un__verifier *v) {
 }
 
 static bool is_reduced_axis(un__axis a) {
-  return a == UN__AXIS_REDUCE || a == UN__AXIS_UNROLL || a == UN__AXIS_GROUP_REDUCE;
+  return a == UN__AXIS_REDUCE || a == UN__AXIS_UNROLL || a == UN__AXIS_GROUP_REDUCE || a == UN__AXIS_TENSOR;
 }
 
 static void check_axes(un__verifier *v) {

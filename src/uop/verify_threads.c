@@ -1,4 +1,5 @@
-/* verify_threads.c - what the threads of a block may do in a list: they come by every BARRIER and SHUFFLE together, and what one
+/* verify_threads.c - what the threads of a block may do in a list: they come by every BARRIER and all that a warp does
+ * together (SHUFFLE, LDMATRIX, WMMA), and what one
  * of them stores in shared memory (DEFINE_LOCAL) is read by another only after a BARRIER, and stored over only after one.
  *
  * A value varies when threads may have different ones of it. A loop or branch whose size or condition varies is not passed by all.
@@ -59,7 +60,7 @@ static void find_varying(threads *s) {
   for (uint32_t i = 0; i < s->v->root->nsrc; i++) {
     const un_uop *n = s->v->root->src[i];
     bool special = n->op == UN__OP_SPECIAL && un__attr(n, 0) == UN__AXIS_LOCAL;
-    bool loaded = n->op == UN__OP_LOAD && !is_constant_memory(s, memory_of(n));
+    bool loaded = (n->op == UN__OP_LOAD && !is_constant_memory(s, memory_of(n))) || n->op == UN__OP_LDMATRIX || n->op == UN__OP_WMMA;
     bool pointer = un__dt_is_ptr(n->dtype) && n->op != UN__OP_INDEX && n->op != UN__OP_AFTER;
     s->varies[un__pos(s->v, n)] = special || loaded || (!pointer && any_source_varies(s, n));
   }
@@ -86,11 +87,12 @@ static void join_marks(marks *into, const marks *from) {
 static void access_memory(threads *s, const un_uop *n) {
   uint8_t *mark = mark_of(s, memory_of(n->src[0]));
   if (!mark) return;
-  if (s->report && n->op == UN__OP_LOAD && *mark & STORED)
+  bool reads = n->op != UN__OP_STORE;
+  if (s->report && reads && *mark & STORED)
     un__fault_at(s->v, n, "reads shared memory that threads have stored to since the last barrier");
-  if (s->report && n->op == UN__OP_STORE && *mark & READ)
+  if (s->report && !reads && *mark & READ)
     un__fault_at(s->v, n, "stores to shared memory that threads have read since the last barrier");
-  *mark |= n->op == UN__OP_LOAD ? READ : STORED;
+  *mark |= reads ? READ : STORED;
 }
 
 static bool is_left_out(const threads *s) { return s->open.n && s->open.at[s->open.n - 1].varies; }
@@ -125,7 +127,8 @@ static void step(threads *s, const un_uop *n) {
   case UN__OP_RANGE: case UN__OP_IF: enter(s, n); break;
   case UN__OP_END: case UN__OP_ENDIF: leave(s); break;
   case UN__OP_LOAD: case UN__OP_STORE: access_memory(s, n); break;
-  case UN__OP_BARRIER: case UN__OP_SHUFFLE: meet(s, n); break;
+  case UN__OP_BARRIER: case UN__OP_SHUFFLE: case UN__OP_WMMA: meet(s, n); break;
+  case UN__OP_LDMATRIX: meet(s, n), access_memory(s, n); break;
   default: break;
   }
 }

@@ -27,7 +27,7 @@ MAY_INCLUDE = {
     "uop": UOP,
     "pat": {"pat", "uop"} | BASE,
     "rewrite": REWRITE,
-    "simplify": SIMPLIFY,
+    "simplify": SIMPLIFY | TARGET,
     "tensor": {"tensor"} | SIMPLIFY,
     "rangeify": {"rangeify"} | SIMPLIFY,
     "opt": {"opt"} | STAGES,

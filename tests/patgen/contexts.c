@@ -7,10 +7,12 @@
  * ready, its accumulators have numbers from 0 un__rf_push       fresh ranges are counted from 7 un__rf_memory     leaf 0 is
  * computed in place as the index tuple's first index, as i32; no other is
  *   un__threading     one block of 8 threads; each range of threads is a digit of stride 1
+ *   un__tensor_cores  those of an H200; WARP ranges are digits of the thread's number, the one of the lowest id first
  */
 #include <stdlib.h>
 
 #include "codegen/expand.h"
+#include "codegen/tensor.h"
 #include "codegen/threads.h"
 #include "opt/split.h"
 #include "rangeify/memory.h"
@@ -27,6 +29,7 @@ static struct {
   un__rf_nest nest;
   un__rf_use use;
   un__threading threading;
+  un__tensor_cores cores;
 } now;
 
 static void forget(void) {
@@ -113,6 +116,22 @@ static void *memory_of(un__rw *rw, const un_uop *left) {
   return &now.memory;
 }
 
+static void *cores_of(const un_uop *left) {
+  un__topo order = {0};
+  now.cores.target = un__target_by_name("sm_90a");
+  un__digits *d = &now.cores.digits;
+  bool good = un__topo_of(&order, left);
+  int64_t stride = 1;
+  for (int64_t id = 0; good && id < 8; id++) {
+    const un_uop *r = find_range(&order, id);
+    if (!r || un__range_axis(r) != UN__AXIS_WARP) continue;
+    d->digit[d->n++] = (un__digit){.range = r, .axis = UN__AXIS_WARP, .size = un__known_size(r->src[0]), .stride = stride};
+    stride *= un__known_size(r->src[0]);
+  }
+  un__topo_finish(&order);
+  return &now.cores;
+}
+
 static void *threading_of(un__rw *rw, const un_uop *left) {
   un__threading *t = &now.threading;
   un__topo order = {0};
@@ -141,6 +160,7 @@ bool un__mt_context(un__rw *rw, const char *ctx, const un_uop *left) {
   if (!strcmp(ctx, "un__accumulation")) rw->ctx = accumulation_of(rw, left);
   if (!strcmp(ctx, "un__rf_memory")) rw->ctx = memory_of(rw, left);
   if (!strcmp(ctx, "un__threading")) rw->ctx = threading_of(rw, left);
+  if (!strcmp(ctx, "un__tensor_cores")) rw->ctx = cores_of(left);
   if (!strcmp(ctx, "un__rf_push")) now.push.next_range = 7, rw->ctx = &now.push;
   return rw->ctx != NULL;
 }

@@ -39,7 +39,7 @@ extern fn   widened_tuple(get: node): node
 
 opset Elementwise = NEG | RECIP | SQRT | EXP | EXP2 | LOG | LOG2 | SIN | COS | TRUNC | FLOOR | NOT | ADD | SUB | MUL | FDIV
   | FLOORDIV | FLOORMOD | TRUNCDIV | TRUNCMOD | MAX | MIN | POW | LT | NE | EQ | AND | OR | XOR | SHL | SHR | THREEFRY
-  | WHERE | MULACC | CAST | BITCAST
+  | WHERE | MULACC | CAST | BITCAST | ASYNC
 
 ruleset expand_tiles ctx un__expansion {
   /// The lane of a reduction is combined last, once: the loop adds up vectors.

@@ -33,6 +33,11 @@ ruleset gates {
     test WHERE(g:bool, LOAD(INDEX(p:ptr, i:index, g)):f32, 0.0:f32) -> LOAD(INDEX(p, i, g)):f32
     test WHERE(h:bool, LOAD(INDEX(p:ptr, i:index, g:bool)):f32, 0.0:f32) -> nomatch
 
+  /// What is not copied asynchronously is loaded and stored at once.
+  @proof(fuzz)
+  rule async_at_once: ASYNC(x) ~> x
+    test ASYNC(v:f32) -> v
+
   /// A gate that protects nothing is a selection.
   @proof(fuzz)
   rule gate_to_where: x = LOAD(INDEX(p, i, g:bool)):bool|int|float if always_inside(x)

@@ -130,6 +130,8 @@ static const un_uop *no_proof(leaves *l, const un_uop *n) {
   return NULL;
 }
 
+static bool is_wait(const un_uop *n) { return un__is(n, UN__OP_BARRIER) || un__is(n, UN__OP_WAIT); }
+
 /* What a barrier waits for, where that is an index: only that it has been computed matters. */
 static const un_uop *waited_for(leaves *l, const un_uop *n) {
   const un_uop *m = made(l, n);
@@ -139,7 +141,7 @@ static const un_uop *waited_for(leaves *l, const un_uop *n) {
 
 static const un_uop *source(leaves *l, const un_uop *n, uint32_t i, int64_t bits) {
   if (i < sizes_of(n)) return sized(l, n->src[i], bits);
-  return un__is(n, UN__OP_BARRIER) && un__dt_is_index(n->src[i]->dtype) ? waited_for(l, n->src[i]) : made(l, n->src[i]);
+  return is_wait(n) && un__dt_is_index(n->src[i]->dtype) ? waited_for(l, n->src[i]) : made(l, n->src[i]);
 }
 
 static const un_uop *remake(leaves *l, const un_uop *n) {
@@ -149,7 +151,7 @@ static const un_uop *remake(leaves *l, const un_uop *n) {
   if (un__is(n, UN__OP_CAST) && !is_index(n) && is_index(n->src[0])) return un__cast(l->g, n->dtype, made(l, n->src[0]));
   l->src.n = 0;
   for (uint32_t i = 0; i < n->nsrc; i++) {
-    bool size = i < sizes_of(n) || un__is(n, UN__OP_BARRIER);
+    bool size = i < sizes_of(n) || is_wait(n);
     /* What has a width and takes an index as it is was given no width that holds the index. */
     if (!size && !is_index(n) && is_index(n->src[i]) && !is_leaf(n->src[i])) return no_proof(l, n->src[i]);
     if (!un__vec_push(&l->src, source(l, n, i, bits))) {

@@ -128,6 +128,14 @@ ruleset index_width ctx un__target {
     => INDEX(p, as_int(i, w), *gate)
     test INDEX(p:ptr, CAST<index>(v:i32)) -> INDEX(p, v)
     test INDEX(p:ptr, ADD(v:index, w:index)) -> nomatch
+
+  /// So does a part of memory.
+  @proof(fuzz)
+  rule slot: SLOT<o, n>(p, i:index)
+    let w = width(i)
+    => SLOT<o, n>(p, as_int(i, w))
+    test SLOT<1, 4>(p:ptr, CAST<index>(v:i32)) -> SLOT<1, 4>(p, v)
+    test SLOT<1, 4>(p:ptr, ADD(v:index, w:index)) -> nomatch
 }
 
 stage index_division { use floor_division, fold  walk post  fuel 64 }

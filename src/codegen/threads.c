@@ -66,11 +66,6 @@ static uint32_t used_digits(const un__digits *d, const un_uop *store, bool block
   return n;
 }
 
-static const un_uop *memory_of(const un_uop *pointer) {
-  while (un__is(pointer, UN__OP_AFTER)) pointer = pointer->src[0];
-  return pointer;
-}
-
 /* Calls `gap` for each part of a number that the store does not move along: all but one value of it are idle. */
 static uint32_t each_gap(const un__digits *d, const un_uop *store, bool block,
                          void (*gap)(void *data, int64_t stride, int64_t size), void *data) {
@@ -90,7 +85,7 @@ static uint32_t each_gap(const un__digits *d, const un_uop *store, bool block,
 
 bool un__pred_idle(un__rw *rw, const un_uop *store) {
   const un__digits *d = &threading(rw)->digits;
-  return un__is(memory_of(store->src[0]->src[0]), UN__OP_PARAM) && each_gap(d, store, true, NULL, NULL) + each_gap(d, store, false, NULL, NULL) > 0;
+  return un__is(un__memory_of(store->src[0]), UN__OP_PARAM) && each_gap(d, store, true, NULL, NULL) + each_gap(d, store, false, NULL, NULL) > 0;
 }
 
 typedef struct gate {
@@ -120,6 +115,13 @@ const un_uop *un__fn_once_if(un__rw *rw, const un_uop *g, const un_uop *store) {
   const un_uop *once = un__fn_once(rw, store);
   if (once && un__lanes(g) > 1) once = un__uop(rw->g, UN__OP_VECTORIZE, g->dtype, &once, 1, NULL, 0);
   return un__binary(rw->g, UN__OP_AND, g, once);
+}
+
+/* ---- copies ---- */
+
+bool un__fn_copied(un__rw *rw, const un_uop *store, int64_t *out) {
+  *out = un__lanes(store->src[1]);
+  return true;
 }
 
 /* ---- the passes ---- */

@@ -37,6 +37,8 @@ const un_uop *un__fn_once_if(un__rw *rw, const un_uop *gate, const un_uop *store
 bool un__pred_numbers(un__rw *rw, const un_uop *end);      /* closes such ranges */
 un__span un__fn_real_loops(un__rw *rw, const un_uop *end); /* the others */
 
+bool un__fn_copied(un__rw *rw, const un_uop *store, int64_t *out);   /* how many elements it stores */
+
 /* number / stride mod size, where the number lies below `all`. */
 const un_uop *un__number_part(un__graph *g, const un_uop *number, int64_t stride, int64_t size, int64_t all);
 

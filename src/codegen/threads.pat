@@ -17,6 +17,7 @@ extern pred numbers(n: node)
 extern fn   real_loops(n: node): nodes
 extern fn   together(n: node): nodes
 extern fn   only(xs: nodes): node
+extern fn   copied(n: node): int
 
 ruleset deal {
   /// Every thread reduces what it was dealt, then the threads' results are reduced.
@@ -74,5 +75,13 @@ ruleset threads ctx un__threading {
     test REDUCE<COMBINE>(COMBINE(TUPLE(ADD(ARG<0>():i32, ARG<1>():i32)), v:i32, 0:i32), RANGE<2, REDUCE>(4)) -> nomatch
 }
 
+ruleset copies ctx un__threading {
+  /// What may be stored late is copied without passing through registers.
+  @proof(fuzz)
+  rule copy_async: STORE(to = INDEX(_, ..), ASYNC(LOAD(from = INDEX(_, ..)))) => COPY_ASYNC<copied(root)>(to, from)
+    test STORE(INDEX(p:ptr, v:index), ASYNC(LOAD(INDEX(q:ptr, w:index)):f32)) -> COPY_ASYNC<1>(INDEX(p, v), INDEX(q, w))
+    test STORE(INDEX(p:ptr, v:index), LOAD(INDEX(q:ptr, w:index)):f32) -> nomatch
+}
+
 stage deal { use deal, tuple walk once fuel 4 }
-stage threads { use threads, tuple walk once fuel 4 }
+stage threads { use threads, copies, tuple walk once fuel 4 }

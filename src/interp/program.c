@@ -241,29 +241,33 @@ static un_status build_define(un__ibuild *b, uint32_t pos) {
 
 /* Where a pointer points: its memory, and as operands the index and (nsrc 2) the gate. */
 typedef struct place {
-  uint32_t mem, nsrc;
+  uint32_t mem, nsrc, part;
   un__ioperand operand[2];
 } place;
 
-static const un_uop *past_after(const un_uop *p) {
-  while (p->op == UN__OP_AFTER) p = p->src[0];
+/* Past what only orders, to memory or an INDEX; *part is the slot of the part's begin on the way. */
+static const un_uop *past_order(const un__ibuild *b, const un_uop *p, uint32_t *part) {
+  for (; p->op == UN__OP_AFTER || p->op == UN__OP_SLOT; p = p->src[0])
+    if (p->op == UN__OP_SLOT) *part = b->slot[un__iorder_at(&b->order, p)];
   return p;
 }
 
 static un_status resolve(un__ibuild *b, const un_uop *pointer, uint32_t lanes, place *out) {
-  const un_uop *p = past_after(pointer);
+  uint32_t part = b->zero;
+  const un_uop *p = past_order(b, pointer, &part);
   *out = (place){.nsrc = 1, .operand = {{b->zero, 0}}};
   if (p->op == UN__OP_INDEX) {
     UN__TRY(un__ibuild_operand(b, p->src[1], 1, &out->operand[0]));
     if (p->nsrc > 2) UN__TRY(un__ibuild_operand(b, p->src[2], lanes, &out->operand[1]));
     out->nsrc = p->nsrc > 2 ? 2 : 1;
-    p = past_after(p->src[0]);
+    p = past_order(b, p->src[0], &part);
   }
   uint32_t pos = un__iorder_at(&b->order, p);
   bool is_memory = p->op == UN__OP_PARAM || p->op == UN__OP_DEFINE_LOCAL || p->op == UN__OP_DEFINE_REG;
   if (!is_memory) return un__ibuild_fault(b, pos, "is no memory to load from or store to");
   if (b->slot[pos] == UN__NO_SLOT) return un__ibuild_fault(b, pos, "is used before it is defined");
   out->mem = b->slot[pos];
+  out->part = part;
   return UN_OK;
 }
 
@@ -280,6 +284,7 @@ static un_status build_load(un__ibuild *b, uint32_t pos) {
   UN__TRY(resolve(b, n->src[0], s.lanes, &at));
   if (b->prog->mem.at[at.mem].dtype != s.dtype) return un__ibuild_fault(b, pos, "has another dtype than its memory");
   s.mem = at.mem;
+  s.part = at.part;
   s.nsrc = at.nsrc;
   return un__ibuild_step(b, s, at.operand);
 }
@@ -292,6 +297,7 @@ static un_status build_ldmatrix(un__ibuild *b, uint32_t pos) {
   UN__TRY(resolve(b, n->src[0], 1, &at));
   if (b->prog->mem.at[at.mem].dtype != s.dtype) return un__ibuild_fault(b, pos, "has another dtype than its memory");
   s.mem = at.mem;
+  s.part = at.part;
   s.nsrc = at.nsrc;
   s.mask = (uint32_t)un__attr(n, 0);
   return un__ibuild_step(b, s, at.operand);
@@ -311,9 +317,46 @@ static un_status build_store(un__ibuild *b, uint32_t pos) {
                  .lanes = (uint16_t)lanes,
                  .dtype = dt,
                  .mem = at.mem,
+                 .part = at.part,
                  .nsrc = at.nsrc + 1,
                  .node = pos};
   return un__ibuild_step(b, s, (un__ioperand[]){value, at.operand[0], at.operand[1]});
+}
+
+/* ---- parts, and copies into them ---- */
+
+static un_status build_slot(un__ibuild *b, uint32_t pos) {
+  const un_uop *n = b->order.node[pos];
+  int64_t size = un__known_size(un__memory_of(n)->src[0]), parts = un__attr(n, 1);
+  un__ioperand turn;
+  if (parts < 1 || size < 0 || size % parts) return un__ibuild_fault(b, pos, "has no equal parts");
+  UN__TRY(un__ibuild_operand(b, n->src[1], 1, &turn));
+  b->slot[pos] = un__ibuild_slots(b, un__value_i(UN__DT(UN_INDEX), 0), 1);
+  if (b->slot[pos] == UN__NO_SLOT) return UN_ERR_NOMEM;
+  un__istep s = {.kind = UN__ISTEP_SLOT, .op = n->op, .nsrc = 1, .dst = b->slot[pos], .node = pos,
+                 .slot = {un__attr(n, 0), parts, size / parts}};
+  return un__ibuild_step(b, s, &turn);
+}
+
+static un_status build_copy(un__ibuild *b, uint32_t pos) {
+  const un_uop *n = b->order.node[pos];
+  uint32_t lanes = (uint32_t)un__attr(n, 0);
+  place to, from;
+  UN__TRY(resolve(b, n->src[0], lanes, &to));
+  UN__TRY(resolve(b, n->src[1], lanes, &from));
+  un__istep s = {.kind = UN__ISTEP_COPY, .op = n->op, .lanes = (uint16_t)lanes, .dtype = UN__DT(un__dt_scalar(n->src[0]->dtype)),
+                 .mem = to.mem, .part = to.part, .from = {from.mem, from.part, from.nsrc}, .nsrc = from.nsrc + to.nsrc, .node = pos};
+  un__ioperand all[4];
+  for (uint32_t i = 0; i < from.nsrc; i++) all[i] = from.operand[i];
+  for (uint32_t i = 0; i < to.nsrc; i++) all[from.nsrc + i] = to.operand[i];
+  return un__ibuild_step(b, s, all);
+}
+
+static un_status build_group(un__ibuild *b, uint32_t pos) {
+  const un_uop *n = b->order.node[pos];
+  bool wait = n->op == UN__OP_WAIT;
+  return un__ibuild_step(b, (un__istep){.kind = wait ? UN__ISTEP_WAIT : UN__ISTEP_COMMIT, .op = n->op, .node = pos,
+                                        .mask = wait ? (uint32_t)un__attr(n, 0) : 0}, NULL);
 }
 
 /* ---- dispatch ---- */
@@ -332,6 +375,9 @@ static const build_fn build_table[UN__OP_COUNT] = {
     [UN__OP_GROUP] = build_nothing,       [UN__OP_BARRIER] = build_barrier,
     [UN__OP_COMBINE] = build_nothing,     [UN__OP_TUPLE] = build_nothing,
     [UN__OP_GET] = build_get,             [UN__OP_SHUFFLE] = build_shuffle,
+    [UN__OP_SLOT] = build_slot,           [UN__OP_ASYNC] = build_after,
+    [UN__OP_COPY_ASYNC] = build_copy,     [UN__OP_COMMIT] = build_group,
+    [UN__OP_WAIT] = build_group,
     [UN__OP_WMMA] = build_wmma,           [UN__OP_LDMATRIX] = build_ldmatrix,
 };
 

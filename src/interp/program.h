@@ -32,6 +32,10 @@ typedef enum un__istep_kind {
   UN__ISTEP_SHUFFLE,    /* dst = operand 0 of the thread whose number differs by `mask` */
   UN__ISTEP_WMMA,       /* dst = the thread's part of its warp's product; operands: a, b, c */
   UN__ISTEP_LDMATRIX,   /* dst = the thread's part of the rows that threads of its warp give; operand: index */
+  UN__ISTEP_SLOT,       /* dst = where a part begins: (operand 0 + offset) mod parts * elements of a part */
+  UN__ISTEP_COPY,       /* begins a copy; operands: index, gate (optional) of `from`, then of `mem` */
+  UN__ISTEP_COMMIT,     /* ends a group of copies */
+  UN__ISTEP_WAIT,       /* until at most `mask` groups are under way */
   UN__ISTEP_KINDS
 } un__istep_kind;
 
@@ -45,7 +49,10 @@ typedef struct un__istep {
   un__dtype operand_dtype;     /* WMMA: of a */
   uint32_t dst, src, nsrc;     /* operands are operand[src .. src + nsrc) */
   uint32_t target, mem, node;
-  uint32_t mask;               /* SHUFFLE; LDMATRIX: whether it transposes */
+  uint32_t part;               /* accesses: slot of what is added to the index; slot 0 holds 0 */
+  struct { uint32_t mem, part, nsrc; } from; /* COPY */
+  struct { int64_t offset, parts, size; } slot; /* SLOT */
+  uint32_t mask;               /* WAIT: how many; SHUFFLE; LDMATRIX: whether it transposes */
 } un__istep;
 
 typedef struct un__imem {

@@ -14,6 +14,13 @@ typedef struct object {
   int64_t n; /* scalars */
 } object;
 
+/* An element that a thread copies; done when a WAIT sees its group. */
+typedef struct copy {
+  uint32_t thread, mem, group;
+  int64_t at;
+  un__value value;
+} copy;
+
 typedef struct machine {
   const un__iprog *p;
   un__err *err;
@@ -22,6 +29,7 @@ typedef struct machine {
   un__value *slots;       /* of all threads */
   object *objects;        /* by thread, then by memory number; all but REG memory is that of thread 0 */
   uint8_t *active;        /* by thread: takes part in the step */
+  UN__VEC(copy) copies;   /* under way, in order */
   UN__VEC(uint8_t) saved; /* `active` as it was before each open loop and branch */
   uint32_t pc;
   un__value *slot;        /* of the thread whose turn it is */
@@ -98,16 +106,23 @@ static un_status step_hreduce(machine *m, const un__istep *s) {
 
 /* ---- memory ---- */
 
+/* What an access touches, and where its operands are: an index, then perhaps a gate. */
+typedef struct access {
+  uint32_t mem, part, first, nsrc;
+} access;
+
+static access access_of(const un__istep *s, uint32_t first) { return (access){s->mem, s->part, first, s->nsrc - first}; }
+
 /* The gate of one lane, and its address in scalars; *out_skip where the access is not made. */
-static un_status address(machine *m, const un__istep *s, uint32_t first, uint32_t lane, int64_t *out, bool *out_skip) {
-  int64_t index = value(m, s, first, 0)->i;
-  bool gated = s->nsrc > first + 1 && !value(m, s, first + 1, lane)->i;
-  *out_skip = gated || is_invalid(value(m, s, first, 0));
+static un_status address(machine *m, const un__istep *s, access a, uint32_t lane, int64_t *out, bool *out_skip) {
+  int64_t index = value(m, s, a.first, 0)->i;
+  bool gated = a.nsrc > 1 && !value(m, s, a.first + 1, lane)->i;
+  *out_skip = gated || is_invalid(value(m, s, a.first, 0));
   if (*out_skip) return UN_OK;
-  const un__imem *mem = &m->p->mem.at[s->mem];
-  int64_t n = object_of(m, s->mem)->n, at;
-  bool fits =
-      !__builtin_mul_overflow(index, (int64_t)mem->lanes, &at) && !__builtin_add_overflow(at, (int64_t)lane, &at);
+  const un__imem *mem = &m->p->mem.at[a.mem];
+  int64_t n = object_of(m, a.mem)->n, at;
+  bool fits = !__builtin_add_overflow(index, m->slot[a.part].i, &index) &&
+              !__builtin_mul_overflow(index, (int64_t)mem->lanes, &at) && !__builtin_add_overflow(at, (int64_t)lane, &at);
   if (fits && at >= 0 && at < n) {
     *out = at;
     return UN_OK;
@@ -115,7 +130,7 @@ static un_status address(machine *m, const un__istep *s, uint32_t first, uint32_
   return un__fail(
       m->err, UN_ERR_INTERNAL, "interp: %s (node %u) lane %u of index %lld is outside of %s %u with %lld elements",
       un__op_table[s->op].name, s->node, lane, (long long)index, mem->space == UN__SPACE_GLOBAL ? "argument" : "memory",
-      mem->space == UN__SPACE_GLOBAL ? mem->arg : s->mem, (long long)(n / mem->lanes));
+      mem->space == UN__SPACE_GLOBAL ? mem->arg : a.mem, (long long)(n / mem->lanes));
 }
 
 static un_status race(machine *m, const un__istep *s, int64_t at) {
@@ -133,7 +148,7 @@ static un_status step_load(machine *m, const un__istep *s) {
     un__value *out = &m->slot[s->dst + lane];
     int64_t at;
     bool skip;
-    UN__TRY(address(m, s, 0, lane, &at, &skip));
+    UN__TRY(address(m, s, access_of(s, 0), lane, &at, &skip));
     if (!skip && is_shared(m, s->mem) && !un__iraces_read(m->races, s->mem, at, m->thread)) return race(m, s, at);
     if (skip)
       *out = un__value_i(s->dtype, 0);
@@ -159,7 +174,7 @@ static un_status step_store(machine *m, const un__istep *s) {
     un__value v = *value(m, s, 0, lane);
     int64_t at;
     bool skip;
-    UN__TRY(address(m, s, 1, lane, &at, &skip));
+    UN__TRY(address(m, s, access_of(s, 1), lane, &at, &skip));
     if (skip) continue;
     if (is_shared(m, s->mem) && !is_stored(o, at, v) && !un__iraces_change(m->races, s->mem, at, m->thread))
       return race(m, s, at);
@@ -168,6 +183,64 @@ static un_status step_store(machine *m, const un__istep *s) {
     else
       un__value_store(v, o->bytes + (size_t)at * size);
   }
+  return UN_OK;
+}
+
+/* ---- copies that are under way ---- */
+
+static un_status step_slot(machine *m, const un__istep *s) {
+  int64_t turn = (value(m, s, 0, 0)->i + s->slot.offset) % s->slot.parts;
+  m->slot[s->dst] = un__value_i(UN__DT(UN_INDEX), turn * s->slot.size);
+  return UN_OK;
+}
+
+/* Until it is done its elements hold nothing. */
+static un_status begin_copy(machine *m, const un__istep *s, int64_t at, un__value v) {
+  object *o = object_of(m, s->mem);
+  if (!o->cell) return fault(m, s, "copies into memory of the device");
+  if (is_shared(m, s->mem) && !un__iraces_change(m->races, s->mem, at, m->thread)) return race(m, s, at);
+  o->cell[at].dtype = 0;
+  copy c = {.thread = m->thread, .mem = s->mem, .at = at, .value = v};
+  return un__vec_push(&m->copies, c) ? UN_OK : un__fail(m->err, UN_ERR_NOMEM, "interp: no memory for copies that are under way");
+}
+
+static un_status step_copy(machine *m, const un__istep *s) {
+  access from = {s->from.mem, s->from.part, 0, s->from.nsrc}, to = access_of(s, s->from.nsrc);
+  size_t size = un__dt_info(s->dtype)->size;
+  for (uint32_t lane = 0; lane < s->lanes; lane++) {
+    int64_t at, source;
+    bool skip, zero;
+    UN__TRY(address(m, s, to, lane, &at, &skip));
+    if (skip) continue;
+    UN__TRY(address(m, s, from, lane, &source, &zero));
+    if (!zero && is_shared(m, s->from.mem) && !un__iraces_read(m->races, s->from.mem, source, m->thread)) return race(m, s, source);
+    un__value v = zero ? un__value_i(s->dtype, 0) : un__value_load(s->dtype, object_of(m, s->from.mem)->bytes + (size_t)source * size);
+    UN__TRY(begin_copy(m, s, at, v));
+  }
+  return UN_OK;
+}
+
+/* Groups of a thread are counted back from its last one: 1. Copies in none yet are in 0. */
+static un_status step_commit(machine *m, const un__istep *s) {
+  (void)s;
+  for (size_t i = 0; i < m->copies.n; i++) m->copies.at[i].group += m->copies.at[i].thread == m->thread;
+  return UN_OK;
+}
+
+static un_status end_copy(machine *m, const un__istep *s, const copy *c) {
+  if (is_shared(m, c->mem) && !un__iraces_change(m->races, c->mem, c->at, c->thread)) return race(m, s, c->at);
+  object_of(m, c->mem)->cell[c->at] = c->value;
+  return UN_OK;
+}
+
+static un_status step_wait(machine *m, const un__istep *s) {
+  size_t left = 0;
+  for (size_t i = 0; i < m->copies.n; i++) {
+    const copy *c = &m->copies.at[i];
+    if (c->thread == m->thread && c->group > s->mask) UN__TRY(end_copy(m, s, c));
+    else m->copies.at[left++] = *c;
+  }
+  m->copies.n = left;
   return UN_OK;
 }
 
@@ -296,7 +369,7 @@ static un_status read_row(machine *m, const un__istep *s, uint32_t n, un__value 
   for (uint32_t i = 0; i < n; i++) {
     int64_t first, at;
     bool skip;
-    UN__TRY(address(m, s, 0, 0, &first, &skip));
+    UN__TRY(address(m, s, access_of(s, 0), 0, &first, &skip));
     if (first % n) return fault(m, s, "reads a row that begins inside of 16 bytes");
     at = first + i;
     if (at >= o->n || !o->cell || o->cell[at].dtype == 0) return fault(m, s, "reads memory that was never written");
@@ -333,6 +406,8 @@ typedef un_status (*step_fn)(machine *m, const un__istep *s);
 static const step_fn thread_steps[UN__ISTEP_KINDS] = {
     [UN__ISTEP_ALU] = step_alu,         [UN__ISTEP_VALID] = step_valid, [UN__ISTEP_GATHER] = step_gather,
     [UN__ISTEP_HREDUCE] = step_hreduce, [UN__ISTEP_LOAD] = step_load,   [UN__ISTEP_STORE] = step_store,
+    [UN__ISTEP_SLOT] = step_slot,       [UN__ISTEP_COPY] = step_copy,   [UN__ISTEP_COMMIT] = step_commit,
+    [UN__ISTEP_WAIT] = step_wait,
 };
 static const step_fn block_steps[UN__ISTEP_KINDS] = {
     [UN__ISTEP_LOOP] = step_loop, [UN__ISTEP_NEXT] = step_next,       [UN__ISTEP_IF] = step_if,
@@ -411,6 +486,7 @@ un_status un__iprog_run(const un__iprog *p, void *const *args, const int64_t *si
   if (st == UN_OK) st = run(&m);
   for (size_t i = 0; m.objects && i < p->threads * p->mem.n; i++) un__free(m.objects[i].cell);
   un__vec_finish(&m.saved);
+  un__vec_finish(&m.copies);
   un__free(m.objects);
   un__free(m.slots);
   un__free(m.active);

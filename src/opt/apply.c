@@ -87,7 +87,7 @@ static void split_inner(un__graph *g, un__split *s, const un__opt_step *step, in
 static const un_uop *share_operands(un__graph *g, const un_uop *kernel, const un__opt_step *step,
                                     const un__opt_kernel *k, const un__target *t) {
   un__opt_share s;
-  const char *why = un__opt_share_of(k, (uint32_t)un__opt_axis_by_id(k, step->range_id), t, &s);
+  const char *why = un__opt_share_of(k, (uint32_t)un__opt_axis_by_id(k, step->range_id), step->factor, t, &s);
   if (why) un__opt_refuse(step, why, un__graph_err(g));
   return why ? NULL : un__opt_share_apply(g, kernel, k, &s);
 }

@@ -19,6 +19,7 @@ typedef enum un__opt_move {
 typedef struct un__opt_pick {
   int64_t lanes, copies, tile, chunks;
   int64_t threads, warp, inner;
+  int64_t stages; /* values of the rest that are staged at once; 0: one */
   enum { UN__OPT_NO_CORE, UN__OPT_CORE_ROW, UN__OPT_CORE_COLUMN, UN__OPT_CORE_DEPTH } core; /* what the axis is to a tensor core */
   bool stage;  /* an operand is staged for each value of the rest */
   bool blocks; /* the rest is numbered by blocks */
@@ -73,7 +74,7 @@ typedef struct un__opt_writer {
 
 /* Adds a step; the id of the range it makes, or -1 when the plan is full. */
 int64_t un__opt_add_step(un__opt_writer *w, int64_t id, un__axis axis, int64_t factor, bool inner);
-void un__opt_add_stage(un__opt_writer *w, int64_t id);
+void un__opt_add_stage(un__opt_writer *w, int64_t id, int64_t stages);
 
 /* The strategies of a CPU, in order. */
 void un__opt_pick_lanes(un__opt_choice *c);

@@ -179,5 +179,5 @@ void un__opt_gpu_write(un__opt_choice *c, un__opt_plan *plan) {
       for (uint32_t j = 0; c->k->scope[i].reduce == (reduce == 1) && j < c->k->scope[i].n; j++)
         write_axis(&w, c->k->scope[i].order[j]);
   for (uint32_t i = 0; i < c->k->naxes; i++)
-    if (c->pick[i].stage) un__opt_add_stage(&w, c->k->axis[i].id);
+    if (c->pick[i].stage) un__opt_add_stage(&w, c->k->axis[i].id, c->pick[i].stages);
 }

@@ -11,6 +11,7 @@ enum {
   ROW_THREADS = 8, ROW_HALVES = 2, COLUMN_THREADS = 4, COLUMN_PAIR = 2, /* of the instruction */
   ROW_COPIES = 4, COLUMN_COPIES = 8,                                    /* instructions of a warp */
   SIDE_WARPS = 2,                                                       /* warps of a block along each side */
+  STAGES = 4,                                                           /* of them, in shared memory at once */
   DEPTH_COPIES = 2,                                                     /* instructions of one result that are staged at a time */
 };
 
@@ -71,8 +72,11 @@ static void pick_depth(un__opt_gpu *x, const un__opt_gpu_product *p, uint32_t ax
   depth->core = UN__OPT_CORE_DEPTH;
   depth->lanes = core->depth;
   depth->copies = fit(x, axis, DEPTH_COPIES);
-  if (un__opt_gpu_left(x, axis) > 1) depth->stage = true;
-  else if (un__opt_gpu_left(x, (uint32_t)p->row) > 1) x->c->pick[p->row].stage = true;
+  int64_t rounds = un__opt_gpu_left(x, axis);
+  if (rounds > 1) depth->stage = true;
+  if (x->c->t->gpu.async_copies) depth->stages = rounds < STAGES ? rounds : STAGES;
+  if (rounds > 1) return;
+  if (un__opt_gpu_left(x, (uint32_t)p->row) > 1) x->c->pick[p->row].stage = true;
   else if (un__opt_gpu_left(x, (uint32_t)p->column) > 1) x->c->pick[p->column].stage = true;
 }
 

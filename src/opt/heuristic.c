@@ -82,8 +82,9 @@ int64_t un__opt_add_step(un__opt_writer *w, int64_t id, un__axis axis, int64_t f
   return factor ? w->next_id++ : id;
 }
 
-void un__opt_add_stage(un__opt_writer *w, int64_t id) {
-  if (w->plan->n < UN__OPT_MAX_STEPS) w->plan->step[w->plan->n++] = (un__opt_step){.range_id = id, .kind = UN__OPT_STAGE};
+void un__opt_add_stage(un__opt_writer *w, int64_t id, int64_t stages) {
+  un__opt_step step = {.range_id = id, .factor = stages > 1 ? stages : 0, .kind = UN__OPT_STAGE};
+  if (w->plan->n < UN__OPT_MAX_STEPS) w->plan->step[w->plan->n++] = step;
 }
 
 /* Lanes and copies of one axis. The lane is the newest range of its nest: that is how it is told from a tile. */
@@ -109,7 +110,7 @@ static void write_plan(un__opt_choice *c, un__opt_plan *plan) {
   for (uint32_t i = 0; i < c->k->naxes; i++)
     if (c->pick[i].chunks > 1) un__opt_add_step(&w, c->k->axis[i].id, UN__AXIS_THREAD, c->pick[i].chunks, false);
   for (uint32_t i = 0; i < c->k->naxes; i++)
-    if (c->pick[i].stage) un__opt_add_stage(&w, c->k->axis[i].id);
+    if (c->pick[i].stage) un__opt_add_stage(&w, c->k->axis[i].id, 0);
 }
 
 /* A kernel that came out of here, or of a file: it is taken as it is. */

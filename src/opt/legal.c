@@ -272,7 +272,7 @@ static const char *check_tensor(const view *v) {
 static const char *check_pack(const view *v) {
   un__opt_pack p;
   un__opt_share s;
-  if (v->target->gpu.arch) return un__opt_share_of(v->k, (uint32_t)(v->axis - v->k->axis), v->target, &s);
+  if (v->target->gpu.arch) return un__opt_share_of(v->k, (uint32_t)(v->axis - v->k->axis), v->step->factor, v->target, &s);
   return un__opt_pack_of(v->k, (uint32_t)(v->axis - v->k->axis), v->target, &p);
 }
 

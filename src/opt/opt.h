@@ -9,7 +9,8 @@ typedef enum un__opt_step_kind { UN__OPT_SPLIT, UN__OPT_STAGE } un__opt_step_kin
 
 /* One choice. SPLIT: split range `range_id` so that the new range of `factor` values has AxisType `axis`; inner: it is the
  * inner part (r = outer * factor + new), else the outer part. Ceiling splits gate. factor 0: the whole range changes
- * its AxisType. STAGE: an operand is staged in scratch for each value of the range; axis and factor say nothing. */
+ * its AxisType. STAGE: an operand is staged in scratch for each value of the range; axis says nothing, a factor of 2 or more how
+ * many values are there at once, copied asynchronously. */
 typedef struct un__opt_step { int64_t range_id; un__axis axis; int64_t factor; bool inner; un__opt_step_kind kind; } un__opt_step;
 
 enum { UN__OPT_MAX_STEPS = 32 };

@@ -168,15 +168,30 @@ static bool has_scratch(const un__opt_kernel *k) {
   return false;
 }
 
-const char *un__opt_share_of(const un__opt_kernel *k, uint32_t axis, const un__target *t, un__opt_share *out) {
+/* Elements of a part of shared memory: parts begin where pieces of their own would. */
+static int64_t room_of(const un__opt_panel *p) {
+  int64_t each = UN__LOCAL_ALIGN / un__dt_info(p->load->dtype)->size, n = p->size / p->row * (p->row + p->pad);
+  return (n + each - 1) / each * each;
+}
+
+static const char *check_stages(const un__opt_kernel *k, uint32_t axis, int64_t stages, const un__target *t) {
+  if (stages < 2) return NULL;
+  if (!t->gpu.async_copies) return "the target copies nothing asynchronously";
+  if (k->axis[axis].type != UN__AXIS_REDUCE) return "stages are rounds of a reduction's loop";
+  if (!k->axis[axis].known || k->axis[axis].size < stages) return "it has fewer rounds than stages";
+  return stages > UN__OPT_MAX_STAGES ? "too many stages" : NULL;
+}
+
+const char *un__opt_share_of(const un__opt_kernel *k, uint32_t axis, int64_t stages, const un__target *t, un__opt_share *out) {
   un__digits d;
-  *out = (un__opt_share){0};
+  *out = (un__opt_share){.axis = axis, .stages = stages < 2 ? 1 : stages};
   if (k->axis[axis].type != UN__AXIS_REDUCE && k->axis[axis].type != UN__AXIS_GLOBAL)
     return "operands are shared for a loop of a reduction or for a range of blocks";
   if (has_scratch(k)) return "operands are staged already";
   const char *why = un__digits_of(&d, &k->nodes, t->gpu.warp);
+  if (!why) why = check_stages(k, axis, stages, t);
   if (why) return why;
-  uint64_t bytes = 0, most = t->gpu.shared_bytes < STATIC_BYTES ? t->gpu.shared_bytes : STATIC_BYTES;
+  uint64_t bytes = 0, most = out->stages > 1 || t->gpu.shared_bytes < STATIC_BYTES ? t->gpu.shared_bytes : STATIC_BYTES;
   out->threads = d.threads;
   why = "threads of a block read nothing again, or out of order, that can be staged there";
   for (uint32_t i = 0; i < k->nvalues && out->n < UN__OPT_MAX_SHARED; i++) {
@@ -185,7 +200,7 @@ const char *un__opt_share_of(const un__opt_kernel *k, uint32_t axis, const un__t
     if (!set) continue;
     if (!panel_of(k, &k->value[i], set, p)) return "no memory";
     if (!is_shared(k, &k->value[i], &d, p)) continue;
-    uint64_t more = un__opt_sat_mul((uint64_t)(p->size / p->row * (p->row + p->pad)), un__dt_info(p->load->dtype)->size);
+    uint64_t more = un__opt_sat_mul((uint64_t)(room_of(p) * out->stages), un__dt_info(p->load->dtype)->size);
     bytes = un__opt_sat_add(bytes, more);
     if (bytes > most) return "it does not fit into the shared memory of a block";
     out->n++;
@@ -294,61 +309,137 @@ static const un_uop *behind_barrier(un__graph *g, const un_uop *memory, const un
   return un__binary(g, UN__OP_AFTER, memory, un__uop(g, UN__OP_BARRIER, 0, what, n, NULL, 0));
 }
 
-/* Memory that is filled anew in a loop: at the beginning of each round all threads have read what the last one left. */
-static const un_uop *free_again(copier *c, const un_uop *memory) {
+/* Memory that is filled anew in a loop: at the beginning of each round all threads have read what the last one left. Not in the
+ * loop `but`. */
+static const un_uop *free_again(copier *c, const un_uop *memory, const un_uop *but) {
   const un_uop *loop[UN__OPT_MAX_AXES];
   uint32_t n = 0;
   for (uint32_t i = 0; i < c->p->load->ranges->n; i++) {
     const un_uop *r = c->p->load->ranges->range[i];
-    bool covered_too = false;
+    bool covered_too = r == but;
     for (uint32_t j = 0; j < c->p->n; j++) covered_too |= c->from[j] == r;
     if (!covered_too && !un__axis_is_number(un__range_axis(r))) loop[n++] = r;
   }
   return n ? behind_barrier(c->g, memory, loop, n) : memory;
 }
 
+/* The access of a copy: where both the operand's own gate and that of the copy hold. */
+static const un_uop *gated(un__graph *g, const un_uop *load, const un_uop *gate) {
+  const un_uop *index = load->src[0];
+  if (!gate) return load;
+  const un_uop *both = index->nsrc > 2 ? un__binary(g, UN__OP_AND, index->src[2], gate) : gate;
+  const un_uop *address = element(g, index->src[0], index->src[1], both);
+  return un__uop(g, UN__OP_LOAD, load->dtype, &address, 1, NULL, 0);
+}
+
+/* What is copied: the operand as it is where `loop` (NULL: as it is) is `at`, as far as `when` (may be NULL) holds. */
+typedef struct round {
+  const un_uop *loop, *at, *when;
+  bool async;
+} round;
+
 /* The nest that fills `memory`. */
-static const un_uop *fill(copier *c, int64_t threads, const un_uop *memory) {
-  const un_uop *loop[3], *unit, *p, *gate = NULL, *end[4];
+static const un_uop *fill(copier *c, int64_t threads, const un_uop *memory, const round *now) {
+  const un_uop *loop[3], *unit, *p, *gate = now->when, *end[4];
   uint32_t n = make_loops(c, threads, loop, &unit, &p);
   make_places(c, p);
   int64_t units = c->p->size / c->p->lanes;
-  if (units % threads) gate = un__binary(c->g, UN__OP_LT, unit, un__idx(c->g, units));
-  const un_uop *load = un__substitute(c->g, c->p->load, c->from, c->at, c->p->n);
-  if (load && gate) {
-    const un_uop *index = load->src[0];
-    const un_uop *both = index->nsrc > 2 ? un__binary(c->g, UN__OP_AND, index->src[2], gate) : gate;
-    const un_uop *address = element(c->g, index->src[0], index->src[1], both);
-    load = un__uop(c->g, UN__OP_LOAD, load->dtype, &address, 1, NULL, 0);
+  if (units % threads) {
+    const un_uop *mine = un__binary(c->g, UN__OP_LT, unit, un__idx(c->g, units));
+    gate = gate ? un__binary(c->g, UN__OP_AND, gate, mine) : mine;
   }
+  const un_uop *load = un__substitute(c->g, c->p->load, c->from, c->at, c->p->n);
+  if (load && now->loop) load = un__substitute(c->g, load, &now->loop, &now->at, 1);
+  if (load) load = gated(c->g, load, gate);
+  if (now->async) load = un__unary(c->g, UN__OP_ASYNC, load);
   /* Digits of p that follow each other become parts of it again: that is what an access of several elements is seen by. */
-  const un_uop *store = un__binary(c->g, UN__OP_STORE, element(c->g, free_again(c, memory), place(c, c->at), gate), load);
+  const un_uop *store = un__binary(c->g, UN__OP_STORE, element(c->g, memory, place(c, c->at), gate), load);
   end[0] = store ? un__graph_rewrite(c->g, store, &un__pass_simplify, NULL) : NULL;
   for (uint32_t i = 0; i < n; i++) end[i + 1] = loop[i];
   return un__uop(c->g, UN__OP_END, 0, end, n + 1, NULL, 0);
 }
 
-static const un_uop *scratch(un__graph *g, const un__opt_panel *p, int64_t id) {
-  const un_uop *size = un__idx(g, p->size / p->row * (p->row + p->pad));
+static const un_uop *scratch(un__graph *g, const un__opt_panel *p, int64_t stages, int64_t id) {
+  const un_uop *size = un__idx(g, room_of(p) * stages);
   return un__uop(g, UN__OP_DEFINE_LOCAL, un__dt_ptr(un__dt_scalar(p->load->dtype), UN__SPACE_LOCAL), &size, 1, &id, 1);
 }
 
-/* Every operand waits for all copies, so that they share a barrier. */
-const un_uop *un__opt_share_apply(un__graph *g, const un_uop *kernel, const un__opt_kernel *k, const un__opt_share *s) {
-  copier c = {.g = g, .k = k, .id = k->next_id};
-  const un_uop *filled[UN__OPT_MAX_SHARED], *memory[UN__OPT_MAX_SHARED], *from[UN__OPT_MAX_SHARED], *to[UN__OPT_MAX_SHARED];
-  for (uint32_t i = 0; i < s->n; i++) {
-    c.p = &s->panel[i];
-    memory[i] = scratch(g, c.p, i);
-    filled[i] = fill(&c, s->threads, memory[i]);
-  }
-  for (uint32_t i = 0; i < s->n; i++) {
-    c.p = &s->panel[i];
-    for (uint32_t j = 0; j < c.p->n; j++) c.from[j] = k->axis[c.p->axis[j]].range;
-    const un_uop *address = element(g, behind_barrier(g, memory[i], filled, s->n), place(&c, c.from), NULL);
-    from[i] = c.p->load;
-    to[i] = un__uop(g, UN__OP_LOAD, c.p->load->dtype, &address, 1, NULL, 0);
+/* ---- in place of the operands ---- */
+
+typedef struct sharing {
+  copier c;
+  const un__opt_share *s;
+  const un_uop *memory[UN__OPT_MAX_SHARED];
+} sharing;
+
+/* Makes panel i the one that is copied or read. */
+static void turn_to(sharing *x, uint32_t i) {
+  x->c.p = &x->s->panel[i];
+  for (uint32_t j = 0; j < x->c.p->n; j++) x->c.from[j] = x->c.k->axis[x->c.p->axis[j]].range;
+}
+
+/* The kernel with its operands read from memory[i], which is ready. */
+static const un_uop *read_shared(sharing *x, const un_uop *kernel, const un_uop *const *ready) {
+  const un_uop *from[UN__OPT_MAX_SHARED], *to[UN__OPT_MAX_SHARED];
+  for (uint32_t i = 0; i < x->s->n; i++) {
+    turn_to(x, i);
+    const un_uop *address = element(x->c.g, ready[i], place(&x->c, x->c.from), NULL);
+    from[i] = x->c.p->load;
+    to[i] = un__uop(x->c.g, UN__OP_LOAD, x->c.p->load->dtype, &address, 1, NULL, 0);
     if (!to[i]) return NULL;
   }
-  return un__substitute(g, kernel, from, to, s->n);
+  return un__substitute(x->c.g, kernel, from, to, x->s->n);
+}
+
+/* Each round is copied when it comes. Every operand waits for all copies, so that they share a barrier. */
+static const un_uop *share_at_once(sharing *x, const un_uop *kernel) {
+  const un_uop *filled[UN__OPT_MAX_SHARED], *ready[UN__OPT_MAX_SHARED];
+  for (uint32_t i = 0; i < x->s->n; i++) {
+    turn_to(x, i);
+    filled[i] = fill(&x->c, x->s->threads, free_again(&x->c, x->memory[i], NULL), &(round){0});
+  }
+  for (uint32_t i = 0; i < x->s->n; i++) ready[i] = behind_barrier(x->c.g, x->memory[i], filled, x->s->n);
+  return read_shared(x, kernel, ready);
+}
+
+/* ---- rounds ahead: memory is a ring of as many parts as stages ---- */
+
+static const un_uop *slot(sharing *x, uint32_t i, const un_uop *turn, int64_t offset, const un_uop *behind) {
+  const un_uop *src[2] = {x->memory[i], turn};
+  const un_uop *one = un__uop(x->c.g, UN__OP_SLOT, 0, src, 2, (int64_t[]){offset, x->s->stages}, 2);
+  return behind ? un__binary(x->c.g, UN__OP_AFTER, one, behind) : one;
+}
+
+/* Begins to copy a round of all operands into the parts that `turn` and `offset` name, once `behind` (may be NULL) has happened. */
+static const un_uop *begin_round(sharing *x, const round *r, const un_uop *turn, int64_t offset, const un_uop *behind) {
+  const un_uop *filled[UN__OPT_MAX_SHARED];
+  for (uint32_t i = 0; i < x->s->n; i++) {
+    turn_to(x, i);
+    const un_uop *memory = slot(x, i, turn, offset, behind);
+    if (!behind) memory = free_again(&x->c, memory, r->loop);
+    filled[i] = fill(&x->c, x->s->threads, memory, r);
+  }
+  return un__uop(x->c.g, UN__OP_COMMIT, 0, filled, x->s->n, NULL, 0);
+}
+
+/* The first rounds are begun before the loop. Each round waits until its own copy is done, meets the other threads, which have
+ * read the part that the round before left, begins the one that comes stages - 1 later there, and reads its own. */
+static const un_uop *share_ahead(sharing *x, const un_uop *kernel) {
+  const un__opt_axis *a = &x->c.k->axis[x->s->axis];
+  const un_uop *loop = a->range, *zero = un__idx(x->c.g, 0), *begun = NULL, *ready[UN__OPT_MAX_SHARED];
+  int64_t ahead = x->s->stages - 1;
+  for (int64_t i = 0; i < ahead; i++)
+    begun = begin_round(x, &(round){loop, un__idx(x->c.g, i), NULL, true}, zero, i, begun);
+  const un_uop *waited = un__uop(x->c.g, UN__OP_WAIT, 0, (const un_uop *[]){loop, begun}, 2, (int64_t[]){ahead - 1}, 1);
+  const un_uop *met = un__unary(x->c.g, UN__OP_BARRIER, waited);
+  const un_uop *later = add(&x->c, loop, un__idx(x->c.g, ahead)), *last = un__binary(x->c.g, UN__OP_LT, later, un__idx(x->c.g, a->size));
+  begun = begin_round(x, &(round){loop, later, last, true}, loop, ahead, met);
+  for (uint32_t i = 0; i < x->s->n; i++) ready[i] = slot(x, i, loop, 0, begun);
+  return read_shared(x, kernel, ready);
+}
+
+const un_uop *un__opt_share_apply(un__graph *g, const un_uop *kernel, const un__opt_kernel *k, const un__opt_share *s) {
+  sharing x = {.c = {.g = g, .k = k, .id = k->next_id}, .s = s};
+  for (uint32_t i = 0; i < s->n; i++) x.memory[i] = scratch(g, &s->panel[i], s->stages, i);
+  return s->stages > 1 ? share_ahead(&x, kernel) : share_at_once(&x, kernel);
 }

@@ -6,7 +6,7 @@
 
 #include "kernel.h"
 
-enum { UN__OPT_MAX_SHARED = 4 };
+enum { UN__OPT_MAX_SHARED = 4, UN__OPT_MAX_STAGES = 8 };
 
 typedef struct un__opt_panel {
   const un_uop *load;                /* what is read from shared memory instead */
@@ -23,10 +23,13 @@ typedef struct un__opt_share {
   uint32_t n;
   un__opt_panel panel[UN__OPT_MAX_SHARED];
   int64_t threads;                   /* that copy: all of the block */
+  uint32_t axis;
+  int64_t stages;                    /* rounds of the loop that are in shared memory at once; 1: each is copied when it comes */
 } un__opt_share;
 
-/* What can be staged at an axis; the reason when nothing can. */
-const char *un__opt_share_of(const un__opt_kernel *k, uint32_t axis, const un__target *t, un__opt_share *out);
+/* What can be staged at an axis; the reason when nothing can. With 2 stages or more copies run asynchronously, so many rounds
+ * ahead less one. */
+const char *un__opt_share_of(const un__opt_kernel *k, uint32_t axis, int64_t stages, const un__target *t, un__opt_share *out);
 const un_uop *un__opt_share_apply(un__graph *g, const un_uop *kernel, const un__opt_kernel *k, const un__opt_share *s);
 
 #endif

@@ -63,8 +63,7 @@ static bool put_load(un__cstyle *r, const un_uop *n) {
 
 /* The PARAM behind an address, NULL for memory of the kernel's own. */
 static const un_uop *param_of(const un_uop *index) {
-  const un_uop *p = index->src[0];
-  while (un__is(p, UN__OP_AFTER)) p = p->src[0];
+  const un_uop *p = un__memory_of(index);
   return un__is(p, UN__OP_PARAM) ? p : NULL;
 }
 

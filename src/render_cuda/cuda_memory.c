@@ -6,7 +6,7 @@
 
 enum { MANY = 16, MAX_ACCESS = 16 };
 
-static uint32_t power_of(const un__cuda *r, const un_uop *n) {
+uint32_t un__cuda_power_of(const un__cuda *r, const un_uop *n) {
   if (un__is_const(n)) {
     uint64_t v = (uint64_t)un__const_int(n);
     uint32_t zeros = v ? (uint32_t)__builtin_ctzll(v) : MANY;
@@ -21,7 +21,7 @@ static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 /* Wrapping keeps the low bits, so the width does not matter. */
 static uint32_t find_power(const un__cuda *r, const un_uop *n) {
   uint32_t p[3] = {0};
-  for (uint32_t i = 0; i < n->nsrc && i < 3; i++) p[i] = power_of(r, n->src[i]);
+  for (uint32_t i = 0; i < n->nsrc && i < 3; i++) p[i] = un__cuda_power_of(r, n->src[i]);
   switch (n->op) {
   case UN__OP_NEG: case UN__OP_CAST: case UN__OP_BITCAST: return p[0];
   case UN__OP_ADD: case UN__OP_SUB: case UN__OP_MAX: case UN__OP_MIN: case UN__OP_OR: case UN__OP_XOR: return smaller(p[0], p[1]);
@@ -86,7 +86,7 @@ static bool cut_vector(const un__cuda *r, const un_uop *index, un__dtype d, cut 
   uint32_t lanes = un__dt_lanes(d), size = un__dt_info(d)->size;
   bool registers = un__dt_space(index->dtype) == UN__SPACE_REG;
   if (registers || un__dt_lanes(index->dtype) > 1 || (index->nsrc > 2 && un__lanes(index->src[2]) > 1)) return false;
-  uint32_t aligned = 1u << power_of(r, index->src[1]);
+  uint32_t aligned = 1u << un__cuda_power_of(r, index->src[1]);
   uint32_t at_once = smaller(smaller(lanes, MAX_ACCESS / size), aligned);
   if (at_once < 2) return false;
   const word *w = word_of(d, at_once * size);

@@ -8,6 +8,7 @@ typedef struct un__cuda {
   un__cstyle c;                    /* first: hooks get it */
   un__ptrmap powers;               /* integer node -> k > 0: it is a multiple of 2^k */
   uint32_t vectors;                /* bits of the vector types that are used */
+  uint32_t copy_functions;         /* bits of the functions of cuda_copies.c that are used */
   uint32_t core_functions;         /* bits of the functions of cuda_cores.c that are used */
   int64_t local_bytes;             /* shared memory given out so far */
   int64_t group;                   /* threads of a block */
@@ -22,6 +23,14 @@ bool un__cuda_load(un__cstyle *c, const un_uop *n);
 bool un__cuda_store(un__cstyle *c, const un_uop *n);
 /* The types that these accesses use. */
 void un__cuda_put_vector_types(const un__cuda *r, un__strbuf *out);
+
+/* Asynchronous copies (cuda_copies.c). */
+bool un__cuda_put_copy_async(un__cstyle *c, const un_uop *n);
+bool un__cuda_put_commit(un__cstyle *c, const un_uop *n);
+bool un__cuda_put_wait(un__cstyle *c, const un_uop *n);
+void un__cuda_put_copy_functions(const un__cuda *r, un__strbuf *out);
+/* k: an index is a multiple of 2^k, as far as is known. */
+uint32_t un__cuda_power_of(const un__cuda *r, const un_uop *index);
 
 /* Tensor cores (cuda_cores.c): matrices from shared memory, products, and the functions that do it. */
 bool un__cuda_put_ldmatrix(un__cstyle *c, const un_uop *n);

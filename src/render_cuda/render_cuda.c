@@ -31,9 +31,24 @@ static bool put_shuffle(un__cstyle *c, const un_uop *n) {
   return true;
 }
 
+/* "f32 *const s5 = s3 + (u32)(v4 + 2) % 4u * 1024;" */
+static bool put_slot(un__cstyle *c, const un_uop *n) {
+  int64_t size = un__known_size(un__memory_of(n)->src[0]), parts = un__attr(n, 1), offset = un__attr(n, 0);
+  if (!un__c_define(c, n, 's', c->at)) return false;
+  un__c_line(c);
+  un__c_emit(c, "%M *const %R = %R + ", n->dtype, un__c_lane(c, n, 0), un__c_lane(c, n->src[0], 0));
+  if (un__is_const(n->src[1])) un__c_emit(c, "%d;\n", (un__const_int(n->src[1]) + offset) % parts * (size / parts));
+  else un__c_emit(c, "((u32)%R + %d) %% %du * %d;\n", un__c_lane(c, n->src[1], 0), offset, parts, size / parts);
+  return true;
+}
+
 static bool put_own(un__cstyle *c, const un_uop *n) {
   switch (n->op) {
   case UN__OP_SHUFFLE: return put_shuffle(c, n);
+  case UN__OP_SLOT: return put_slot(c, n);
+  case UN__OP_COPY_ASYNC: return un__cuda_put_copy_async(c, n);
+  case UN__OP_COMMIT: return un__cuda_put_commit(c, n);
+  case UN__OP_WAIT: return un__cuda_put_wait(c, n);
   case UN__OP_LDMATRIX: return un__cuda_put_ldmatrix(c, n);
   case UN__OP_WMMA: return un__cuda_put_wmma(c, n);
   default: return false;
@@ -98,6 +113,7 @@ static void put_function(const un__cuda *r, const char *entry, const un_uop *blo
   un__cstyle_put_types(out);
   un__cuda_put_vector_types(r, out);
   un__cstyle_put_functions(&r->c, out);
+  un__cuda_put_copy_functions(r, out);
   un__cuda_put_core_functions(r, out);
   put_signature(r, entry, out);
   if (r->local_bytes) un__sb_printf(out, "  extern __shared__ __align__(%d) u8 shared[];\n", UN__LOCAL_ALIGN);

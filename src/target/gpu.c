@@ -43,19 +43,19 @@ static const un__target gpus[] = {
   /* A100 80GB SXM */
   {.name = "gpu-sm_80", GPU_COMMON, .l2_bytes = 40 * MIB,
    .gpu = {.arch = "sm_80", UNIT_COMMON, .units = 108, .unit_threads = 2048, .shared_bytes = 163 * KIB,
-           .unit_shared_bytes = 164 * KIB, .l2_bytes = 40 * MIB, .bytes_per_second = 2.0e12, .f32_flops = 19.5e12, .tensor_cores = CORES_80}},
+           .unit_shared_bytes = 164 * KIB, .l2_bytes = 40 * MIB, .bytes_per_second = 2.0e12, .f32_flops = 19.5e12, .async_copies = true, .tensor_cores = CORES_80}},
   /* H200 SXM */
   {.name = "gpu-sm_90a", GPU_COMMON, .l2_bytes = 60 * MIB,
    .gpu = {.arch = "sm_90a", UNIT_COMMON, .units = 132, .unit_threads = 2048, .shared_bytes = 227 * KIB,
-           .unit_shared_bytes = 228 * KIB, .l2_bytes = 60 * MIB, .bytes_per_second = 4.8e12, .f32_flops = 67e12, .tensor_cores = CORES_89}},
+           .unit_shared_bytes = 228 * KIB, .l2_bytes = 60 * MIB, .bytes_per_second = 4.8e12, .f32_flops = 67e12, .async_copies = true, .tensor_cores = CORES_89}},
   /* B200 */
   {.name = "gpu-sm_100a", GPU_COMMON, .l2_bytes = 126 * MIB,
    .gpu = {.arch = "sm_100a", UNIT_COMMON, .units = 148, .unit_threads = 2048, .shared_bytes = 227 * KIB,
-           .unit_shared_bytes = 228 * KIB, .l2_bytes = 126 * MIB, .bytes_per_second = 7.7e12, .f32_flops = 75e12, .tensor_cores = CORES_89}},
+           .unit_shared_bytes = 228 * KIB, .l2_bytes = 126 * MIB, .bytes_per_second = 7.7e12, .f32_flops = 75e12, .async_copies = true, .tensor_cores = CORES_89}},
   /* RTX 5090 */
   {.name = "gpu-sm_120a", GPU_COMMON, .l2_bytes = 96 * MIB,
    .gpu = {.arch = "sm_120a", UNIT_COMMON, .units = 170, .unit_threads = 1536, .shared_bytes = 99 * KIB,
-           .unit_shared_bytes = 100 * KIB, .l2_bytes = 96 * MIB, .bytes_per_second = 1.8e12, .f32_flops = 104e12, .tensor_cores = CORES_89}},
+           .unit_shared_bytes = 100 * KIB, .l2_bytes = 96 * MIB, .bytes_per_second = 1.8e12, .f32_flops = 104e12, .async_copies = true, .tensor_cores = CORES_89}},
 };
 enum { GPUS = sizeof gpus / sizeof *gpus };
 
@@ -68,6 +68,7 @@ void un__target_of_gpu(const un__gpu *gpu, char *name, un__target *out) {
   out->l2_bytes = (uint32_t)gpu->l2_bytes;
   memcpy(&out->gpu, gpu, sizeof *gpu);
   out->gpu.tensor_cores = cores_of(gpu->arch);
+  out->gpu.async_copies = true;            /* since sm_80, the least that is taken */
   snprintf(name, UN__GPU_NAME, "gpu-%s-u%u-t%u-r%u-s%u-%u-l%u-b%u-f%u", gpu->arch, gpu->units, gpu->unit_threads,
            gpu->unit_registers, gpu->shared_bytes / KIB, gpu->unit_shared_bytes / KIB, (unsigned)(gpu->l2_bytes / MIB),
            (unsigned)(gpu->bytes_per_second / 1e9), (unsigned)(gpu->f32_flops / 1e9));

@@ -31,6 +31,7 @@ typedef struct un__gpu {
   uint64_t l2_bytes;
   double bytes_per_second;       /* of device memory */
   double f32_flops;              /* a second, fma counted as two, no tensor cores */
+  bool async_copies;             /* from device memory to shared memory, past registers */
   uint32_t tensor_cores;         /* bit i: those of un__tensor_core_table[i] */
 } un__gpu;
 

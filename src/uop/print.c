@@ -37,7 +37,7 @@ static bool put_leaf(un__strbuf *out, const un_uop *n) {
 
 /* Recursion is bounded by `depth`, a constant of this file, not by the graph. `end`: where the text should stop. */
 static void put_expr(un__strbuf *out, const un_uop *n, int depth, int prec, size_t end) {
-  while (n->op == UN__OP_AFTER) n = n->src[0];     /* an order is no part of the value */
+  while (n->op == UN__OP_AFTER || n->op == UN__OP_SLOT) n = n->src[0];     /* an order is no part of the value */
   if (put_leaf(out, n)) return;
   if (depth == 0 || out->n > end) {
     un__sb_puts(out, "..");

@@ -216,6 +216,12 @@ int64_t un__shape_known_numel(const un__shape *s);
 /* The same total order on every machine and run: by op, dtype, attributes, then sources. 0 only for equal nodes. */
 int un__structural_compare(const un_uop *a, const un_uop *b);
 
+/* The PARAM or DEFINE behind a pointer: an INDEX, a part, an order of events. */
+static inline const un_uop *un__memory_of(const un_uop *pointer) {
+  while (pointer->op == UN__OP_AFTER || pointer->op == UN__OP_SLOT || pointer->op == UN__OP_INDEX) pointer = pointer->src[0];
+  return pointer;
+}
+
 /* Nodes reachable from `root`, sources before users, each once; bodies of BODY ops are not entered. The array is
  * the caller's (un__free); NULL when memory is short. Never recurses. */
 const un_uop **un__toposort(const un_uop *root, size_t *out_n);

@@ -481,6 +481,30 @@ static void check_ldmatrix(un__verifier *v, const un_uop *n) {
     un__fault_at(v, n, "`trans` is 0, or 1 for elements of 2 bytes");
 }
 
+/* ---- parts of shared memory, and copies into them ---- */
+
+static void check_slot(un__verifier *v, const un_uop *n) {
+  const un_uop *memory = un__memory_of(n->src[0]);
+  int64_t parts = un__attr(n, 1), size = memory->op == UN__OP_DEFINE_LOCAL ? un__known_size(memory->src[0]) : -1;
+  if (memory->op != UN__OP_DEFINE_LOCAL) un__fault_at(v, n, "is a part of shared memory, not of a %s", name_of(memory));
+  else if (parts < 2 || un__attr(n, 0) >= parts) un__fault_at(v, n, "`offset` is below `parts`, of which there are 2 at least");
+  else if (size < 0 || size % parts) un__fault_at(v, n, "%lld elements are not %lld equal parts", (long long)size, (long long)parts);
+  if (!is_count(v, n->src[1]) || !is_scalar(n->src[1])) un__fault_at(v, n, "what turns it is no scalar index");
+}
+
+static void check_async(un__verifier *v, const un_uop *n) {
+  if (!is_value(n)) un__fault_at(v, n, "stands for a value");
+}
+
+static void check_copy_async(un__verifier *v, const un_uop *n) {
+  const un_uop *to = n->src[0], *from = n->src[1];
+  if (to->op != UN__OP_INDEX || un__dt_space(to->dtype) != UN__SPACE_LOCAL) un__fault_at(v, n, "copies to an index of shared memory");
+  else if (from->op != UN__OP_INDEX || un__dt_space(from->dtype) != UN__SPACE_GLOBAL)
+    un__fault_at(v, n, "copies from an index of the device's memory");
+  else if (un__dt_scalar(to->dtype) != un__dt_scalar(from->dtype)) un__fault_at(v, n, "keeps the dtype");
+  if (un__attr(n, 0) < 1 || un__attr(n, 0) > UN__MAX_LANES) un__fault_at(v, n, "`lanes` is 1 to %d", UN__MAX_LANES);
+}
+
 /* ---- structure ---- */
 
 static void check_get(un__verifier *v, const un_uop *n) {
@@ -555,6 +579,9 @@ const un__node_check un__node_checks[] = {
   {"special", ALL, UN__OP_SPECIAL, check_special},
   {"shuffle", ALL, UN__OP_SHUFFLE, check_shuffle},
   {"tensor core", ALL, UN__OP_WMMA, check_wmma},
+  {"copy", ALL, UN__OP_SLOT, check_slot},
+  {"copy", ALL, UN__OP_ASYNC, check_async},
+  {"copy", ALL, UN__OP_COPY_ASYNC, check_copy_async},
   {"tensor core", ALL, UN__OP_LDMATRIX, check_ldmatrix},
   {"address", LOOPS, UN__OP_INDEX, check_index},
   {"valid", ALL, UN__OP_VALID, check_valid},

@@ -23,6 +23,7 @@ typedef struct un__opt_pick {
   enum { UN__OPT_NO_CORE, UN__OPT_CORE_ROW, UN__OPT_CORE_COLUMN, UN__OPT_CORE_DEPTH } core; /* what the axis is to a tensor core */
   bool stage;  /* an operand is staged for each value of the rest */
   bool blocks; /* the rest is numbered by blocks */
+  int64_t together; /* of these, so many neighbours are numbered before those of any other axis; 0: none */
 } un__opt_pick;
 
 typedef struct un__opt_choice {

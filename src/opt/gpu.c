@@ -149,7 +149,7 @@ static void write_core_axis(un__opt_writer *w, uint32_t axis) {
     if (size == left && size > 1) un__opt_add_step(w, a->id, part->type, 0, true), left = 1;
     else take_part(w, axis, part->type, size, &left);
   }
-  if (p->blocks && left > 1) un__opt_add_step(w, a->id, UN__AXIS_GLOBAL, 0, false);
+  if (p->blocks && left > 1) un__opt_add_step(w, a->id, UN__AXIS_GLOBAL, p->together ? left / p->together : 0, false);
 }
 
 static void write_axis(un__opt_writer *w, uint32_t axis) {
@@ -178,6 +178,8 @@ void un__opt_gpu_write(un__opt_choice *c, un__opt_plan *plan) {
     for (uint32_t i = 0; i < c->k->nscopes; i++)
       for (uint32_t j = 0; c->k->scope[i].reduce == (reduce == 1) && j < c->k->scope[i].n; j++)
         write_axis(&w, c->k->scope[i].order[j]);
+  for (uint32_t i = 0; i < c->k->naxes; i++)
+    if (c->pick[i].together) un__opt_add_step(&w, c->k->axis[i].id, UN__AXIS_GLOBAL, 0, false);
   for (uint32_t i = 0; i < c->k->naxes; i++)
     if (c->pick[i].stage) un__opt_add_stage(&w, c->k->axis[i].id, c->pick[i].stages);
 }

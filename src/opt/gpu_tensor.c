@@ -12,6 +12,7 @@ enum {
   ROW_COPIES = 4, COLUMN_COPIES = 8,                                    /* instructions of a warp */
   SIDE_WARPS = 2,                                                       /* warps of a block along each side */
   STAGES = 4,                                                           /* of them, in shared memory at once */
+  TOGETHER = 8,
   DEPTH_COPIES = 2,                                                     /* instructions of one result that are staged at a time */
 };
 
@@ -67,6 +68,13 @@ static bool make_smaller(un__opt_pick *row, un__opt_pick *column) {
   return true;
 }
 
+/* Blocks that run at a time read fewer different operands where they form a square: so many rows of them are numbered together. */
+static void pick_order(un__opt_gpu *x, const un__opt_gpu_product *p) {
+  int64_t rows = un__opt_gpu_left(x, (uint32_t)p->row), n = TOGETHER;
+  while (n > 1 && rows % n) n--;
+  if (n > 1 && rows > n) x->c->pick[p->row].together = n;
+}
+
 static void pick_depth(un__opt_gpu *x, const un__opt_gpu_product *p, uint32_t axis, const un__tensor_core *core) {
   un__opt_pick *depth = &x->c->pick[axis];
   depth->core = UN__OPT_CORE_DEPTH;
@@ -98,6 +106,7 @@ bool un__opt_gpu_pick_tensor(un__opt_gpu *x) {
   fill(x, &p);
   while (un__opt_gpu_product_blocks(x, &p) * 8 < (int64_t)x->c->t->gpu.units * 7 && make_smaller(&x->c->pick[p.row], &x->c->pick[p.column])) continue;
   pick_depth(x, &p, depth, core);
+  pick_order(x, &p);
   const un__opt_pick *r = &x->c->pick[p.row], *c = &x->c->pick[p.column];
   un__opt_say(x->c, "%s products of %u x %u x %u: %lld x %lld of them a warp, %lld x %lld warps a block, %lld blocks", core->operand,
               core->rows, core->columns, core->depth, (long long)r->copies, (long long)c->copies, (long long)(r->threads ? r->threads : 1),

@@ -4,12 +4,26 @@
  *
  * A value varies when threads may have different ones of it. A loop or branch whose size or condition varies is not passed by all.
  * Memory is followed as a whole: since the last barrier it was stored to, or read. Around the back edge of a loop comes what the
- * loop leaves behind where no barrier in it forgets that. */
+ * loop leaves behind where no barrier in it forgets that. A ring (SLOT) is followed part by part: a part is named by its distance
+ * from the one where the loop that turns the ring stands, so from one round to the next all parts are one nearer. What a thread
+ * copies asynchronously it waits for before the barrier: of each part the youngest copy is known by how many groups ago it was. */
 #include "verify.h"
 
-enum { STORED = 1, READ = 2 };
+#include <string.h>
 
-typedef UN__VEC(uint8_t) marks; /* by number of a DEFINE_LOCAL: STORED | READ since the last barrier */
+enum { STORED = 1, READ = 2, COPIED = UINT8_MAX, MAX_PARTS = 64 };
+
+/* Of a part of memory: STORED | READ since the last barrier; the youngest copy that may be under way: 0 no COMMIT came after it, 1
+ * one did, ..; COPIED: none is. */
+typedef struct mark { uint8_t touched, copy; } mark;
+typedef UN__VEC(mark) marks;
+
+/* A DEFINE_LOCAL: its marks, and the loop that turns it. */
+typedef struct local {
+  uint32_t first, parts;
+  const un_uop *turns;     /* a RANGE; NULL: none does */
+  bool whole;              /* what its SLOTs say makes no ring of it */
+} local;
 
 typedef struct loop {
   const un_uop *opener;
@@ -21,7 +35,8 @@ typedef struct loop {
 typedef struct threads {
   un__verifier *v;
   bool *varies;             /* by position */
-  uint32_t *local;          /* by position of a DEFINE_LOCAL: its number + 1 */
+  uint32_t *number;         /* by position of a DEFINE_LOCAL: its number in `local` + 1 */
+  UN__VEC(local) local;
   uint32_t stored;          /* v->mark of memory that is stored to */
   UN__VEC(loop) open;
   UN__VEC(marks) left;      /* by number of a RANGE: what one round leaves behind */
@@ -29,11 +44,6 @@ typedef struct threads {
   marks now;
   bool report;
 } threads;
-
-static const un_uop *memory_of(const un_uop *n) {
-  while (n->op == UN__OP_AFTER || n->op == UN__OP_INDEX) n = n->src[0];
-  return n;
-}
 
 /* ---- what varies ---- */
 
@@ -52,7 +62,7 @@ static void find_stored(threads *s) {
   s->stored = un__fresh_mark(s->v);
   for (uint32_t i = 0; i < s->v->root->nsrc; i++) {
     const un_uop *n = s->v->root->src[i];
-    if (n->op == UN__OP_STORE) s->v->mark[un__pos(s->v, memory_of(n->src[0]))] = s->stored;
+    if (n->op == UN__OP_STORE) s->v->mark[un__pos(s->v, un__memory_of(n->src[0]))] = s->stored;
   }
 }
 
@@ -60,7 +70,7 @@ static void find_varying(threads *s) {
   for (uint32_t i = 0; i < s->v->root->nsrc; i++) {
     const un_uop *n = s->v->root->src[i];
     bool special = n->op == UN__OP_SPECIAL && un__attr(n, 0) == UN__AXIS_LOCAL;
-    bool loaded = (n->op == UN__OP_LOAD && !is_constant_memory(s, memory_of(n))) || n->op == UN__OP_LDMATRIX || n->op == UN__OP_WMMA;
+    bool loaded = (n->op == UN__OP_LOAD && !is_constant_memory(s, un__memory_of(n->src[0]))) || n->op == UN__OP_LDMATRIX || n->op == UN__OP_WMMA;
     bool pointer = un__dt_is_ptr(n->dtype) && n->op != UN__OP_INDEX && n->op != UN__OP_AFTER;
     s->varies[un__pos(s->v, n)] = special || loaded || (!pointer && any_source_varies(s, n));
   }
@@ -68,9 +78,54 @@ static void find_varying(threads *s) {
 
 /* ---- one walk over the list ---- */
 
-static uint8_t *mark_of(threads *s, const un_uop *memory) {
-  uint32_t number = s->local[un__pos(s->v, memory)];
-  return number ? &s->now.at[number - 1] : NULL;
+static const un_uop *past_casts(const un_uop *n) {
+  while (n->op == UN__OP_CAST) n = n->src[0];
+  return n;
+}
+
+/* The SLOT on the way from a pointer to its memory, or NULL. */
+static const un_uop *slot_of(const un_uop *pointer) {
+  while (pointer->op == UN__OP_AFTER || pointer->op == UN__OP_INDEX) pointer = pointer->src[0];
+  return pointer->op == UN__OP_SLOT ? pointer : NULL;
+}
+
+/* The marks that an access touches: of one part, or of the whole memory. */
+static mark *marks_of(threads *s, const un_uop *index, uint32_t *n) {
+  uint32_t number = s->number[un__pos(s->v, un__memory_of(index))];
+  *n = 0;
+  if (!number) return NULL;
+  const local *l = &s->local.at[number - 1];
+  const un_uop *slot = slot_of(index);
+  *n = slot && l->parts > 1 ? 1 : l->parts;
+  int64_t at = *n == 1 && slot ? un__attr(slot, 0) + (un__is_const(slot->src[1]) ? un__const_int(slot->src[1]) : 0) : 0;
+  return &s->now.at[l->first + (uint32_t)(l->parts > 1 && slot ? at % l->parts : 0)];
+}
+
+/* From one round of the loop to the next. */
+static void turn(threads *s, const un_uop *range) {
+  for (size_t i = 0; i < s->local.n; i++) {
+    const local *l = &s->local.at[i];
+    mark *m = &s->now.at[l->first], nearest = *m;
+    if (l->turns != range || l->parts < 2) continue;
+    memmove(m, m + 1, (l->parts - 1) * sizeof *m);
+    m[l->parts - 1] = nearest;
+  }
+}
+
+static void join_mark(mark *into, mark from) {
+  into->touched |= from.touched;
+  if (from.copy < into->copy) into->copy = from.copy;
+}
+
+/* Behind the loop nobody knows where it stood. */
+static void stop_turning(threads *s, const un_uop *range) {
+  for (size_t i = 0; i < s->local.n; i++) {
+    const local *l = &s->local.at[i];
+    mark *m = &s->now.at[l->first], all = *m;
+    if (l->turns != range) continue;
+    for (uint32_t k = 1; k < l->parts; k++) join_mark(&all, m[k]);
+    for (uint32_t k = 0; k < l->parts; k++) m[k] = all;
+  }
 }
 
 static bool copy_marks(threads *s, marks *to, const marks *from) {
@@ -81,18 +136,38 @@ static bool copy_marks(threads *s, marks *to, const marks *from) {
 }
 
 static void join_marks(marks *into, const marks *from) {
-  for (size_t i = 0; i < from->n && i < into->n; i++) into->at[i] |= from->at[i];
+  for (size_t i = 0; i < from->n && i < into->n; i++) join_mark(&into->at[i], from->at[i]);
+}
+
+static void report_access(threads *s, const un_uop *n, mark m, bool reads) {
+  if (reads && m.copy != COPIED) un__fault_at(s->v, n, "reads shared memory whose asynchronous copy may be under way");
+  else if (reads && m.touched & STORED) un__fault_at(s->v, n, "reads shared memory that threads have stored to since the last barrier");
+  else if (!reads && m.touched & READ) un__fault_at(s->v, n, "stores to shared memory that threads have read since the last barrier");
+  else if (!reads && m.copy != COPIED) un__fault_at(s->v, n, "stores to shared memory whose asynchronous copy may be under way");
 }
 
 static void access_memory(threads *s, const un_uop *n) {
-  uint8_t *mark = mark_of(s, memory_of(n->src[0]));
-  if (!mark) return;
-  bool reads = n->op != UN__OP_STORE;
-  if (s->report && reads && *mark & STORED)
-    un__fault_at(s->v, n, "reads shared memory that threads have stored to since the last barrier");
-  if (s->report && !reads && *mark & READ)
-    un__fault_at(s->v, n, "stores to shared memory that threads have read since the last barrier");
-  *mark |= reads ? READ : STORED;
+  uint32_t count;
+  mark *m = marks_of(s, n->src[0], &count);
+  bool reads = n->op == UN__OP_LOAD || n->op == UN__OP_LDMATRIX;
+  for (uint32_t i = 0; i < count; i++) {
+    /* A part is copied by several accesses of one group. */
+    mark seen = {m[i].touched, n->op == UN__OP_COPY_ASYNC && m[i].copy == 0 ? COPIED : m[i].copy};
+    if (s->report) report_access(s, n, seen, reads);
+    m[i].touched |= reads ? READ : STORED;
+    if (n->op == UN__OP_COPY_ASYNC) m[i].copy = 0;
+  }
+}
+
+/* A group ends, or is waited for. */
+static void commit(threads *s) {
+  for (size_t i = 0; i < s->now.n; i++)
+    if (s->now.at[i].copy < COPIED - 1) s->now.at[i].copy++;
+}
+
+static void wait_for(threads *s, int64_t pending) {
+  for (size_t i = 0; i < s->now.n; i++)
+    if (s->now.at[i].copy > pending) s->now.at[i].copy = COPIED;
 }
 
 static bool is_left_out(const threads *s) { return s->open.n && s->open.at[s->open.n - 1].varies; }
@@ -100,7 +175,7 @@ static bool is_left_out(const threads *s) { return s->open.n && s->open.at[s->op
 static void meet(threads *s, const un_uop *n) {
   if (s->report && is_left_out(s))
     un__fault_at(s->v, n, "stands where not all threads of the block come by");
-  for (size_t i = 0; n->op == UN__OP_BARRIER && i < s->now.n; i++) s->now.at[i] = 0;
+  for (size_t i = 0; n->op == UN__OP_BARRIER && i < s->now.n; i++) s->now.at[i].touched = 0;
 }
 
 static void enter(threads *s, const un_uop *n) {
@@ -117,8 +192,10 @@ static void enter(threads *s, const un_uop *n) {
 static void leave(threads *s) {
   if (!s->open.n) return;
   loop k = un__vec_pop(&s->open);
+  if (k.opener->op == UN__OP_RANGE) turn(s, k.opener);
   if (k.summary != SIZE_MAX && !s->report) copy_marks(s, &s->left.at[k.summary], &s->now);
   join_marks(&s->now, &k.before);
+  if (k.opener->op == UN__OP_RANGE) stop_turning(s, k.opener);
   un__vec_finish(&k.before);
 }
 
@@ -126,7 +203,9 @@ static void step(threads *s, const un_uop *n) {
   switch (n->op) {
   case UN__OP_RANGE: case UN__OP_IF: enter(s, n); break;
   case UN__OP_END: case UN__OP_ENDIF: leave(s); break;
-  case UN__OP_LOAD: case UN__OP_STORE: access_memory(s, n); break;
+  case UN__OP_LOAD: case UN__OP_STORE: case UN__OP_COPY_ASYNC: access_memory(s, n); break;
+  case UN__OP_COMMIT: commit(s); break;
+  case UN__OP_WAIT: wait_for(s, un__attr(n, 0)); break;
   case UN__OP_BARRIER: case UN__OP_SHUFFLE: case UN__OP_WMMA: meet(s, n); break;
   case UN__OP_LDMATRIX: meet(s, n), access_memory(s, n); break;
   default: break;
@@ -137,7 +216,7 @@ static void step(threads *s, const un_uop *n) {
 static void walk(threads *s, bool report) {
   s->report = report;
   s->ranges = 0;
-  for (size_t i = 0; i < s->now.n; i++) s->now.at[i] = 0;
+  for (size_t i = 0; i < s->now.n; i++) s->now.at[i] = (mark){0, COPIED};
   for (uint32_t i = 0; i < s->v->root->nsrc && !s->v->nomem; i++) step(s, s->v->root->src[i]);
   while (s->open.n) leave(s);
 }
@@ -160,17 +239,45 @@ static bool check_specials(un__verifier *v) {
   return seen[UN__AXIS_LOCAL] != NULL;
 }
 
-static bool number_locals(threads *s) {
-  s->varies = un__calloc(s->v->order.n, sizeof *s->varies);
-  s->local = un__calloc(s->v->order.n, sizeof *s->local);
-  if (!s->varies || !s->local) return false;
+/* A memory is a ring where one loop turns it, and constants, which are rounds before that. */
+static void find_rings(threads *s) {
   for (uint32_t i = 0; i < s->v->root->nsrc; i++) {
     const un_uop *n = s->v->root->src[i];
-    if (n->op != UN__OP_DEFINE_LOCAL || s->local[un__pos(s->v, n)]) continue;
-    if (!un__vec_push(&s->now, 0)) return false;
-    s->local[un__pos(s->v, n)] = (uint32_t)s->now.n;
+    uint32_t number = n->op == UN__OP_SLOT ? s->number[un__pos(s->v, un__memory_of(n))] : 0;
+    if (!number) continue;
+    local *l = &s->local.at[number - 1];
+    const un_uop *by = past_casts(n->src[1]);
+    int64_t parts = un__attr(n, 1);
+    bool turns = by->op == UN__OP_RANGE;
+    l->whole |= parts > MAX_PARTS || (l->parts && l->parts != parts) || (turns ? l->turns && l->turns != by : !un__is_const(by));
+    l->parts = (uint32_t)parts;
+    if (turns) l->turns = by;
+  }
+}
+
+static bool give_marks(threads *s) {
+  for (size_t i = 0; i < s->local.n; i++) {
+    local *l = &s->local.at[i];
+    if (!l->parts || l->whole) l->parts = 1;
+    l->first = (uint32_t)s->now.n;
+    for (uint32_t k = 0; k < l->parts; k++)
+      if (!un__vec_push(&s->now, ((mark){0, COPIED}))) return false;
   }
   return true;
+}
+
+static bool number_locals(threads *s) {
+  s->varies = un__calloc(s->v->order.n, sizeof *s->varies);
+  s->number = un__calloc(s->v->order.n, sizeof *s->number);
+  if (!s->varies || !s->number) return false;
+  for (uint32_t i = 0; i < s->v->root->nsrc; i++) {
+    const un_uop *n = s->v->root->src[i];
+    if (n->op != UN__OP_DEFINE_LOCAL || s->number[un__pos(s->v, n)]) continue;
+    if (!un__vec_push(&s->local, (local){0})) return false;
+    s->number[un__pos(s->v, n)] = (uint32_t)s->local.n;
+  }
+  find_rings(s);
+  return give_marks(s);
 }
 
 void un__verify_threads(un__verifier *v) {
@@ -188,6 +295,7 @@ void un__verify_threads(un__verifier *v) {
   un__vec_finish(&s.left);
   un__vec_finish(&s.open);
   un__vec_finish(&s.now);
-  un__free(s.local);
+  un__vec_finish(&s.local);
+  un__free(s.number);
   un__free(s.varies);
 }

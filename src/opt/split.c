@@ -25,6 +25,18 @@ bool un__pred_split_closes_padded(un__rw *rw, un__span ranges) {
   return split_of(rw)->inside && un__pred_split_closes(rw, ranges);
 }
 
+/* A load that moves along a padded range is 0 in the padding: it has a gate there. */
+static bool loads_zero(un__rw *rw, const un_uop *x) {
+  while (un__is(x, UN__OP_CAST)) x = x->src[0];
+  if (!un__is(x, UN__OP_LOAD) || !un__is(x->src[0], UN__OP_INDEX)) return false;
+  const un_uop *index = x->src[0];
+  for (uint32_t i = 1; i < index->nsrc; i++)
+    if (un__pred_split_pads(rw, index->src[i])) return true;
+  return false;
+}
+
+bool un__pred_split_loads_zeros(un__rw *rw, const un_uop *x) { return loads_zero(rw, x->src[0]) && loads_zero(rw, x->src[1]); }
+
 const un_uop *un__fn_split_inside(un__rw *rw, const un_uop *x) { return split_of(rw)->inside; }
 
 const un_uop *un__fn_split_identity(un__rw *rw, const un_uop *x, int64_t op) {

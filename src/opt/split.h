@@ -30,6 +30,7 @@ typedef struct un__split {
 bool un__pred_split_pads(un__rw *rw, const un_uop *x);     /* an access through x may fall into the padding */
 bool un__pred_split_overruns(un__rw *rw, const un_uop *x); /* a store through x may be of a clamped copy */
 bool un__pred_split_closes(un__rw *rw, un__span ranges);
+bool un__pred_split_loads_zeros(un__rw *rw, const un_uop *x); /* both factors of a product in the padding */
 bool un__pred_split_closes_padded(un__rw *rw, un__span ranges);
 const un_uop *un__fn_split_inside(un__rw *rw, const un_uop *x);
 un__span un__fn_split_loops(un__rw *rw, un__span ranges); /* the list with the parts in place of the range */

@@ -7,6 +7,7 @@ extern pred split_pads(x: node)
 extern pred split_overruns(x: node)
 extern pred split_closes(r: nodes)
 extern pred split_closes_padded(r: nodes)
+extern pred split_loads_zeros(x: node)
 extern fn   split_inside(x: node): node
 extern fn   split_loops(r: nodes): nodes
 extern fn   split_identity(x: node, op: int): node
@@ -46,6 +47,14 @@ ruleset split ctx un__split {
     test END(STORE(INDEX(p:ptr, RANGE<0, LOOP>(8)), v:f32), RANGE<0, LOOP>(8), RANGE<5, LOOP>(3))
       -> END(STORE(INDEX(p, RANGE<0, LOOP>(8)), v), RANGE<1, LOOP>(2), RANGE<2, UPCAST>(4), RANGE<5, LOOP>(3))
     test END(STORE(INDEX(p:ptr, RANGE<0, LOOP>(8)), v:f32), RANGE<5, LOOP>(3)) -> nomatch
+
+  /// Padding adds products of zeros where both factors are loaded: nothing need be selected, and a tensor core can have it.
+  @proof(fuzz)
+  rule split_padded_product: REDUCE<ADD>(x = MUL(_, _), *r) if split_closes_padded(r) && split_loads_zeros(x)
+    => REDUCE<ADD>(x, *split_loops(r))
+    test REDUCE<ADD>(MUL(LOAD(INDEX(p:ptr, RANGE<0, REDUCE>(7))):f32, LOAD(INDEX(q:ptr, MUL(RANGE<0, REDUCE>(7), 3))):f32), RANGE<0, REDUCE>(7))
+      -> REDUCE<ADD>(MUL(LOAD(INDEX(p, RANGE<0, REDUCE>(7))):f32, LOAD(INDEX(q, MUL(RANGE<0, REDUCE>(7), 3))):f32), RANGE<1, LOOP>(2), RANGE<2, UPCAST>(4))
+    test REDUCE<ADD>(MUL(LOAD(INDEX(p:ptr, RANGE<0, REDUCE>(7))):f32, v:f32), RANGE<0, REDUCE>(7)) -> nomatch
 
   /// Padding takes part in a reduction as its neutral element.
   @proof(fuzz)

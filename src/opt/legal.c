@@ -174,6 +174,13 @@ static const char *check_lengths(const view *v) {
   return NULL;
 }
 
+static const char *check_rings(const view *v) {
+  for (size_t i = 0; i < v->k->nodes.n; i++)
+    if (un__is(v->k->nodes.at[i], UN__OP_SLOT) && v->k->nodes.at[i]->src[1] == v->axis->range)
+      return "operands are staged rounds ahead of it";
+  return NULL;
+}
+
 /* ---- numbers of blocks and threads ---- */
 
 /* The axes that a value depends on together with this one, or that are closed with it. */
@@ -279,7 +286,7 @@ static const char *check_pack(const view *v) {
 typedef const char *(*check)(const view *);
 static const check split_checks[] = {
     check_axis,  check_side,   check_factor,  check_copies, check_order,   check_stores,
-    check_nests, check_prefix, check_lengths, check_tasks,  check_numbers, check_shuffled, check_tensor, NULL,
+    check_nests, check_prefix, check_lengths, check_tasks,  check_numbers, check_shuffled, check_tensor, check_rings, NULL,
 };
 static const check stage_checks[] = {check_pack, NULL};
 

@@ -197,7 +197,7 @@ const char *un__opt_share_of(const un__opt_kernel *k, uint32_t axis, int64_t sta
   for (uint32_t i = 0; i < k->nvalues && out->n < UN__OPT_MAX_SHARED; i++) {
     uint64_t set = covered(k, &k->value[i], axis);
     un__opt_panel *p = &out->panel[out->n];
-    if (!set) continue;
+    if (!set || (out->stages > 1 && !(k->value[i].moves & BIT(axis)))) continue;      /* a ring turns with its loop */
     if (!panel_of(k, &k->value[i], set, p)) return "no memory";
     if (!is_shared(k, &k->value[i], &d, p)) continue;
     uint64_t more = un__opt_sat_mul((uint64_t)(room_of(p) * out->stages), un__dt_info(p->load->dtype)->size);
@@ -338,6 +338,14 @@ typedef struct round {
   bool async;
 } round;
 
+/* Digits of p that follow each other become parts of it again: that is what an access of several elements is seen by. Not where a
+ * size would change, since a RANGE is one node everywhere. */
+static const un_uop *simplified(un__graph *g, const un_uop *store) {
+  for (uint32_t i = 0; i < store->ranges->n; i++)
+    if (un__known_size(store->ranges->range[i]->src[0]) < 0) return store;
+  return un__graph_rewrite(g, store, &un__pass_simplify, NULL);
+}
+
 /* The nest that fills `memory`. */
 static const un_uop *fill(copier *c, int64_t threads, const un_uop *memory, const round *now) {
   const un_uop *loop[3], *unit, *p, *gate = now->when, *end[4];
@@ -352,9 +360,8 @@ static const un_uop *fill(copier *c, int64_t threads, const un_uop *memory, cons
   if (load && now->loop) load = un__substitute(c->g, load, &now->loop, &now->at, 1);
   if (load) load = gated(c->g, load, gate);
   if (now->async) load = un__unary(c->g, UN__OP_ASYNC, load);
-  /* Digits of p that follow each other become parts of it again: that is what an access of several elements is seen by. */
   const un_uop *store = un__binary(c->g, UN__OP_STORE, element(c->g, memory, place(c, c->at), gate), load);
-  end[0] = store ? un__graph_rewrite(c->g, store, &un__pass_simplify, NULL) : NULL;
+  end[0] = store ? simplified(c->g, store) : NULL;
   for (uint32_t i = 0; i < n; i++) end[i + 1] = loop[i];
   return un__uop(c->g, UN__OP_END, 0, end, n + 1, NULL, 0);
 }

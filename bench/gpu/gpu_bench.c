@@ -211,9 +211,51 @@ static bool measure(un_ctx *cx, const row *r, double copy_rate) {
   return ok;
 }
 
-static bool is_wanted(const row *r, char **parts, int n) {
+/* ---- replay: kernels of almost no work, each reading what other blocks of the one before have written ---- */
+
+enum { STEPS = 300, REPLAYS = 20, SMALL = 132 * 256 };
+
+static un_program *capture_steps(un_ctx *cx) {
+  un_tensor *x = random_tensor(cx, UN_F32, SMALL, 1), *y = x;
+  for (int i = 0; i < STEPS && y; i++) y = un_contiguous(un_adds(un_flip(y, un_list(1, 0)), 1));
+  return y ? un_program_capture(cx, 1, &x, 1, &y, 0, NULL) : NULL;
+}
+
+static bool replay_steps(un_ctx *cx, un_program *p, double *out) {
+  rest();
+  double start = now();
+  for (int i = 0; i < REPLAYS; i++)
+    if (un_program_run(p, 0, NULL) != UN_OK) return false;
+  if (!wait_for(cx)) return false;
+  *out = (now() - start) / (REPLAYS * STEPS);
+  return true;
+}
+
+static bool measure_replay(un_ctx *cx, const char *name) {
+  const double goal = 1.0;
+  double seconds[BURSTS];
+  un_scope_push(cx);
+  un_program *p = capture_steps(cx);
+  bool ok = p && replay_steps(cx, p, &seconds[0]);
+  for (int i = 0; ok && i < BURSTS; i++) ok = replay_steps(cx, p, &seconds[i]);
+  if (ok) {
+    qsort(seconds, BURSTS, sizeof *seconds, by_value);
+    double us = seconds[BURSTS / 2] * 1e6;
+    printf("%-24s %9.2f us  a kernel of %d in one program  (goal %.2f) %s\n", name, us, STEPS, goal, us <= goal ? "PASS" : "MISSED");
+  } else {
+    printf("%-24s FAILED: %s\n", name, un_error(cx));
+    un_clear_error(cx);
+  }
+  un_program_destroy(p);
+  un_scope_pop(cx);
+  return ok;
+}
+
+/* ---- all of it ---- */
+
+static bool is_wanted(const char *part, const char *name, char **parts, int n) {
   for (int i = 0; i < n; i++)
-    if (strcmp(parts[i], r->part) == 0 || strcmp(parts[i], r->name) == 0) return true;
+    if (strcmp(parts[i], part) == 0 || strcmp(parts[i], name) == 0) return true;
   return n == 0;
 }
 
@@ -237,7 +279,8 @@ int main(int argc, char **argv) {
   double copy_rate = device_copy ? 2.0 * 4 * SIDE * SIDE / device_copy->seconds : 0;
   if (copy_rate > 0) printf("%-24s %9.1f us  %7.2f TB/s\n", "device copy", device_copy->seconds * 1e6, copy_rate / 1e12);
   for (size_t i = 0; i < ROWS; i++)
-    if (is_wanted(&rows[i], argv + first, argc - first)) failures += !measure(cx, &rows[i], copy_rate);
+    if (is_wanted(rows[i].part, rows[i].name, argv + first, argc - first)) failures += !measure(cx, &rows[i], copy_rate);
+  if (is_wanted("replay", "replay", argv + first, argc - first)) failures += !measure_replay(cx, "replay");
   un_ctx_destroy(cx);
   return failures != 0;
 }

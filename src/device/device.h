@@ -36,6 +36,7 @@ typedef struct un__artifact {
   un__launch_formula tasks;      /* the grid: pool tasks of a CPU, blocks of a GPU */
   uint32_t group;                /* threads of one block; 1 on a CPU */
   uint32_t local_bytes;          /* memory that the threads of a block share */
+  bool waits;                    /* by itself, for the launches before it, where the device lets kernels overlap */
   un__blob binary;             /* what compiling the same gave in another process, borrowed: then the text may be missing.
                                     Bytes NULL: compile */
   un__blob *keep;              /* compile() leaves here what is worth keeping, the caller's (un__free); NULL: not wanted */

@@ -84,7 +84,7 @@ bool un__kept_load(un__engine *e, un__device *d, const un__strbuf *key, un__kern
   if (whole) memcpy(&f, value.at, sizeof f);
   else memset(&f, 0, sizeof f);
   un__artifact a = {.format = f.format, .entry = un__kernel_entry, .nargs = f.nargs, .nvars = f.nvars, .group = f.group,
-                    .local_bytes = f.local_bytes, .tasks = f.tasks,
+                    .local_bytes = f.local_bytes, .tasks = f.tasks, .waits = f.format == UN__FORMAT_CUDA_C,
                     .binary = {(char *)value.at + sizeof f, value.n - sizeof f}};
   un__err local = {0};
   whole = whole && d->vt->compile(d, &a, &out->code, &local) == UN_OK;

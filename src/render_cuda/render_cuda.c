@@ -109,6 +109,24 @@ static void put_signature(const un__cuda *r, const char *entry, un__strbuf *out)
   un__sb_puts(out, ") {\n");
 }
 
+enum { POINTERS_AT_ONCE = 16 };
+
+/* Where kernels may overlap (un__gpu_overlaps) nothing is read or written until the one before has ended: so who waits for this one has
+ * waited for all before it. The pointers are operands because compilers must not move loads above the wait: of an argument
+ * that is read only and nobody else's they know that nothing changes it. The next kernel may begin once every block of this
+ * one has: it then waits here. */
+static void put_wait(const un__cstyle *c, un__strbuf *out) {
+  uint32_t n = 0;
+  un__sb_puts(out, "  #if __CUDA_ARCH__ >= 900\n  asm volatile(\"griddepcontrol.wait;\" :: ");
+  for (size_t i = 0; i < c->params.n; i++) {
+    if (!c->params.at[i]) continue;
+    if (n && n % POINTERS_AT_ONCE == 0) un__sb_puts(out, " : \"memory\");\n  asm volatile(\"\" :: ");
+    un__sb_printf(out, "%s\"l\"(p%zu)", n % POINTERS_AT_ONCE ? ", " : "", i);
+    n++;
+  }
+  un__sb_puts(out, " : \"memory\");\n  asm volatile(\"griddepcontrol.launch_dependents;\");\n  #endif\n");
+}
+
 static void put_function(const un__cuda *r, const char *entry, const un_uop *blocks, un__strbuf *out) {
   un__cstyle_put_types(out);
   un__cuda_put_vector_types(r, out);
@@ -117,6 +135,7 @@ static void put_function(const un__cuda *r, const char *entry, const un_uop *blo
   un__cuda_put_core_functions(r, out);
   put_signature(r, entry, out);
   if (r->local_bytes) un__sb_printf(out, "  extern __shared__ __align__(%d) u8 shared[];\n", UN__LOCAL_ALIGN);
+  put_wait(&r->c, out);
   if (needs_two_dimensions(blocks)) {
     un__sb_puts(out, "  const i64 block = blockIdx.x + (i64)blockIdx.y * gridDim.x;\n");
     un__sb_printf(out, "  if (block >= %lldLL) return;\n", (long long)un__known_size(blocks->src[0]));

@@ -2,6 +2,7 @@
 #include "target.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { KIB = 1024, MIB = 1024 * 1024 };
@@ -73,3 +74,5 @@ void un__target_of_gpu(const un__gpu *gpu, char *name, un__target *out) {
            gpu->unit_registers, gpu->shared_bytes / KIB, gpu->unit_shared_bytes / KIB, (unsigned)(gpu->l2_bytes / MIB),
            (unsigned)(gpu->bytes_per_second / 1e9), (unsigned)(gpu->f32_flops / 1e9));
 }
+
+bool un__gpu_overlaps(const un__gpu *gpu) { return gpu->arch && atoi(gpu->arch + strlen("sm_")) >= 90; }

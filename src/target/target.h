@@ -83,5 +83,7 @@ enum { UN__GPU_NAME = 96 };
 /* The description of a GPU whose own fields are known, named by all that decides about kernels. `name` holds UN__GPU_NAME
  * bytes and lives as long as *out, like the text of gpu->arch. */
 void un__target_of_gpu(const un__gpu *gpu, char *name, un__target *out);
+/* Whether a kernel may begin before the one in front of it has ended, and waits for that by an instruction: from sm_90 on. */
+bool un__gpu_overlaps(const un__gpu *gpu);
 
 #endif

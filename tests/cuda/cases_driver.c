@@ -342,6 +342,52 @@ static void recordings(void) {
   check_clean();
 }
 
+/* Three kernels, a copy, a kernel. How many kernels may begin before those in front of them have ended: launched, and in a recording. */
+static void check_overlap(bool waits, int want_launches, int want_edges) {
+  un__device *d;
+  un__code *code;
+  un__mem *m[2];
+  un__recording *r;
+  int32_t x;
+  un__artifact a = artifact_of("f ADD_ONE to one", 0, 1);
+  a.waits = waits;
+  OK(un__cuda_open("0", &d, err));
+  OK(d->vt->compile(d, &a, &code, err));
+  for (int i = 0; i < 2; i++) OK(d->vt->wrap(d, (int32_t[]){10}, 4, &m[i], err));
+  for (int i = 0; i < 3; i++) OK(d->vt->launch(d, code, m, NULL, err));
+  CHECK(the_stub()->launches == 3 && the_stub()->early_launches == want_launches, "%d", the_stub()->early_launches);
+  un__launch list[5] = {{code, m, 1, 0}, {code, m, 1, 0}, {code, m, 1, 0}, {NULL, m, 2, 4}, {code, m, 1, 0}};
+  un__mem *pair[2] = {m[1], m[0]};
+  list[3].args = pair;
+  OK(d->vt->record(d, list, 5, &r, err));
+  CHECK(the_stub()->early_edges == want_edges, "%d", the_stub()->early_edges);
+  OK(d->vt->replay(d, r, err));
+  OK(d->vt->read(d, m[1], 0, &x, 4, err));
+  CHECK(x == 16, "%d", x);
+  OK(d->vt->read(d, m[0], 0, &x, 4, err));
+  CHECK(x == 17, "%d", x);
+  d->vt->recording_release(d, r);
+  for (int i = 0; i < 2; i++) d->vt->free(d, m[i]);
+  d->vt->code_release(d, code);
+  d->vt->destroy(d);
+  check_clean();
+}
+
+static void kernels_overlap(void) { check_overlap(true, 3, 2); }
+static void kernels_that_do_not_wait(void) { check_overlap(false, 0, 0); }
+static void kernels_of_an_older_gpu(void) { check_overlap(true, 0, 0); }
+
+static void a_driver_without_edges(void) {
+  use_old_stub();
+  check_overlap(true, 3, 0);
+}
+
+/* The driver has the call and takes no such edge. */
+static void edges_that_are_refused(void) {
+  fail_call("cuGraphAddDependencies_v2", 0, 801);
+  check_overlap(true, 3, 1);
+}
+
 static void many_arguments(void) {
   enum { N = 300 };
   un__device *d;
@@ -444,6 +490,11 @@ const test_case driver_cases[] = {
   {"grids", grids},
   {"work is done in order", work_is_in_order},
   {"recorded programs", recordings},
+  {"kernels overlap", kernels_overlap},
+  {"kernels that do not wait do not", kernels_that_do_not_wait},
+  {"kernels of an older GPU do not", kernels_of_an_older_gpu, {"STUB_CAPABILITY=80"}},
+  {"an older driver records without", a_driver_without_edges},
+  {"a driver that refuses to", edges_that_are_refused},
   {"more arguments than fit on the stack", many_arguments},
   {"timers", time_is_taken},
   {"several threads", several_threads},

@@ -41,6 +41,8 @@ _Noreturn void check_failed(const char *file, int line, const char *what, const 
 bool use_stub(int argc, char **argv);
 /* The stand-in for the driver, once something has loaded it or not. */
 stub_state *the_stub(void);
+/* From now on, which must be before anything has loaded one, the stand-in is a driver without the optional calls. */
+void use_old_stub(void);
 void fail_call(const char *call, int after, int with);
 /* Nothing is alive in the driver, and it was never asked for what it could not take well. */
 void check_clean(void);

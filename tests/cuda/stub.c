@@ -419,21 +419,24 @@ static op op_of(const module *m, stub_launch l, void **params) {
 }
 
 static int launch(module *m, stub_launch l, stream *s, void **params) {
-  int r = on_context("cuLaunchKernel");
+  int r = on_context("cuLaunchKernelEx");
   if (r) return r;
   state.last = l;
   state.launches++;
   return add(s, op_of(m, l, params));
 }
-EXPORT int cuLaunchKernel(module *m, unsigned x, unsigned y, unsigned z, unsigned bx, unsigned by, unsigned bz, unsigned shared, stream *s,
-                          void **params, void **extra) {
-  LOCKED(launch(m, (stub_launch){x, y, z, bx * by * bz, shared}, s, params));
+EXPORT int cuLaunchKernelEx(const cu_launch *l, module *m, void **params, void **extra) {
+  for (unsigned i = 0; i < l->nattributes; i++) {
+    if (l->attributes[i].id == CU_LAUNCH_PROGRAMMATIC && l->attributes[i].value.flag == 1) state.early_launches++;
+    else state.errors++;
+  }
+  LOCKED(launch(m, (stub_launch){l->gx, l->gy, l->gz, l->bx * l->by * l->bz, l->shared}, (stream *)l->stream, params));
 }
 
 /* ---- graphs: the operations in order. Nodes are numbered from 1; the executable is the graph. ---- */
 
 enum { MAX_NODES = 64 };
-typedef struct graph { int nodes, uses; op op[MAX_NODES]; } graph;
+typedef struct graph { int nodes, uses; op op[MAX_NODES]; bool tied[MAX_NODES]; } graph;      /* tied: to the node before */
 
 EXPORT int cuGraphCreate(graph **out, unsigned flags) {
   int r = on_context("cuGraphCreate");
@@ -453,11 +456,12 @@ static int graph_drop(const char *call, graph *g) {
 EXPORT int cuGraphDestroy(graph *g) { return graph_drop("cuGraphDestroy", g); }
 EXPORT int cuGraphExecDestroy(graph *g) { return graph_drop("cuGraphExecDestroy", g); }
 
-/* Each node waits for the one before. */
+/* Each node waits for the one before, from the start or by an edge that is added. */
 static int graph_add(const char *call, size_t *out, graph *g, const size_t *after, size_t n, op o) {
   int r = on_context(call);
   if (r) return r;
-  if (n != (g->nodes > 0) || (n && after[0] != (size_t)g->nodes) || g->nodes == MAX_NODES) return state.errors++, INVALID_VALUE;
+  if (n > (g->nodes > 0) || (n && after[0] != (size_t)g->nodes) || g->nodes == MAX_NODES) return state.errors++, INVALID_VALUE;
+  g->tied[g->nodes] = n || !g->nodes;
   g->op[g->nodes++] = o;
   *out = (size_t)g->nodes;
   return OK;
@@ -478,9 +482,25 @@ EXPORT int cuGraphAddMemcpyNode(size_t *out, graph *g, const size_t *after, size
   return graph_add("cuGraphAddMemcpyNode", out, g, after, n, copy_op(k));
 }
 
+#ifndef STUB_OLD
+/* An edge from the end of a node, or from where a kernel lets the next one begin; that only between kernels. */
+EXPORT int cuGraphAddDependencies_v2(graph *g, const size_t *from, const size_t *to, const cu_edge *e, size_t n) {
+  int r = on_context("cuGraphAddDependencies_v2");
+  if (r) return r;
+  bool early = e->type == CU_EDGE_PROGRAMMATIC && e->from_port == CU_PORT_PROGRAMMATIC, late = !e->type && !e->from_port;
+  bool in_order = n == 1 && *to == *from + 1 && *to <= (size_t)g->nodes && !g->tied[*to - 1];
+  if (!in_order || e->to_port || !(early || late)) return state.errors++, INVALID_VALUE;
+  if (early && (g->op[*from - 1].kind != LAUNCH || g->op[*to - 1].kind != LAUNCH)) return state.errors++, INVALID_VALUE;
+  g->tied[*to - 1] = true;
+  state.early_edges += early;
+  return OK;
+}
+#endif
+
 EXPORT int cuGraphInstantiateWithFlags(graph **out, graph *g, unsigned long long flags) {
   int r = on_context("cuGraphInstantiateWithFlags");
   if (r) return r;
+  for (int i = 0; i < g->nodes; i++) state.errors += !g->tied[i];
   g->uses++;
   state.graphs++;
   *out = g;

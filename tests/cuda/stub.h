@@ -27,6 +27,7 @@ typedef struct stub_state {
   size_t bytes;
   /* Since the start. */
   int allocations, launches, replays, resets, shared_settings, errors;   /* errors: what a driver would not have taken well */
+  int early_launches, early_edges;      /* which may begin before the kernel in front of them has ended */
   stub_launch last;
 } stub_state;
 

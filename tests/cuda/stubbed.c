@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "kit.h"
 
@@ -13,6 +14,16 @@ stub_state *the_stub(void) {
   stub_fn *fn;
   *(void **)&fn = dlsym(lib, "stub");
   return fn();
+}
+
+/* Beside it, with "_old" in its name. */
+void use_old_stub(void) {
+  static char file[512];
+  int n = (int)strcspn(stub_file, ".");
+  snprintf(file, sizeof file, "%.*s_old%s", n, stub_file, stub_file + n);
+  stub_file = file;
+  setenv("UNIR_CUDA_DRIVER", file, 1);
+  setenv("UNIR_NVRTC", file, 1);
 }
 
 void fail_call(const char *call, int after, int with) {

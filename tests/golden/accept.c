@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/strbuf.h"
 #include "device/cuda/nvrtc.h"
 #include "device/device.h"
@@ -62,6 +63,22 @@ static const taker *taker_named(const char *name) {
 
 /* ---- goldens ---- */
 
+static const char *at_least(const char *found, const char *text) { return found ? found : text + strlen(text); }
+
+/* Where kernels overlap, nothing of the kernel before is touched before the wait, and nothing is loaded as if it had been there before
+ * the kernel began. */
+static un_status check_wait(un__device *device, const un__artifact *a, un__err *err) {
+  char *text;
+  if (!un__gpu_overlaps(&device->target->gpu)) return UN_OK;
+  UN__TRY(device->vt->disassemble(device, a, &text, err));
+  const char *wait = at_least(strstr(text, "griddepcontrol.wait"), text), *next = at_least(strstr(text, "griddepcontrol.launch_dependents"), text);
+  const char *load = at_least(strstr(text, "ld.global"), text), *store = at_least(strstr(text, "st.global"), text);
+  un_status status = *wait && wait < next && *next && wait < load && wait < store ? UN_OK : un__fail(err, UN_ERR_COMPILE, "it does not wait");
+  if (status == UN_OK && strstr(text, ".global.nc")) status = un__fail(err, UN_ERR_COMPILE, "it loads as if nothing had been written before");
+  un__free(text);
+  return status;
+}
+
 static un_status compile(un__device *device, un__format format, const char *path, un__err *err) {
   un__strbuf text;
   un__code *code;
@@ -71,6 +88,7 @@ static un_status compile(un__device *device, un__format format, const char *path
   un__artifact a = {.format = format, .bytes = source, .size = strlen(source), .entry = "kernel", .group = 1};
   un_status status = mark ? device->vt->compile(device, &a, &code, err) : un__fail(err, UN_ERR_IO, "cannot be read, or has no ---");
   if (status == UN_OK) device->vt->code_release(device, code);
+  if (status == UN_OK) status = check_wait(device, &a, err);
   un__sb_finish(&text);
   return status;
 }

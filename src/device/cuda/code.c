@@ -8,6 +8,7 @@ struct un__code {
   cu_module module;
   cu_function function;
   uint32_t nargs, nvars, group, local_bytes;
+  bool overlaps;             /* it may begin before the kernel in front of it has ended */
   un__launch_formula tasks;
   un__code_facts facts;
 };
@@ -54,7 +55,8 @@ un_status un__cuda_compile(un__device *d, const un__artifact *a, un__code **out,
   UN__TRY(un__cuda_check_artifact(a, d->target, err));
   un__code *code = un__calloc(1, sizeof *code);
   if (!code) return un__fail(err, UN_ERR_NOMEM, "no memory for compiled code");
-  *code = (un__code){.nargs = a->nargs, .nvars = a->nvars, .group = a->group, .local_bytes = a->local_bytes, .tasks = a->tasks};
+  *code = (un__code){.nargs = a->nargs, .nvars = a->nvars, .group = a->group, .local_bytes = a->local_bytes, .tasks = a->tasks,
+                     .overlaps = a->waits && un__gpu_overlaps(&d->target->gpu)};
   un_status status = a->binary.bytes ? UN_OK : un__cuda_cubin(a, d->target, c->cu->version, &own, &code->facts, err);
   if (status == UN_OK) status = enter_and_load(c, a, own.bytes ? own.bytes : a->binary.bytes, code, err);
   if (status == UN_OK && a->keep && own.bytes) *a->keep = own;
@@ -108,6 +110,7 @@ un_status un__cuda_prepare(const un__cuda *c, const un__code *code, un__mem *con
   uint32_t n = code->nargs + code->nvars;
   int64_t tasks;
   out->params = out->on_stack;
+  out->overlaps = code->overlaps;
   UN__TRY(un__launch_eval(&code->tasks, vars, code->nvars, &tasks, err));
   out->node = (cu_kernel_node){.function = code->function, .gz = 1, .bx = code->group, .by = 1, .bz = 1, .shared = code->local_bytes};
   UN__TRY(grid_of(c, tasks, &out->node.gx, &out->node.gy, err));
@@ -123,11 +126,14 @@ void un__cuda_prepared(un__cuda_launching *l) {
   if (l->params != l->on_stack) un__free(l->params);
 }
 
-static un_status start(un__cuda *c, const cu_kernel_node *k, un__err *err) {
+static un_status start(un__cuda *c, const un__cuda_launching *l, un__err *err) {
+  const cu_kernel_node *k = &l->node;
+  static const cu_attribute early = {.id = CU_LAUNCH_PROGRAMMATIC, .value.flag = 1};
+  const cu_launch how = {k->gx, k->gy, k->gz, k->bx, k->by, k->bz, k->shared, c->stream, &early, l->overlaps};
   cu_result r;
   if (!k->gx) return un__cuda_alive(c, err);
   UN__TRY(un__cuda_enter(c, err));
-  UN__CUDA_WITH_MEMORY(c, r, c->cu->launch(k->function, k->gx, k->gy, k->gz, k->bx, k->by, k->bz, k->shared, c->stream, k->params, NULL));
+  UN__CUDA_WITH_MEMORY(c, r, c->cu->launch(&how, k->function, k->params, NULL));
   un_status status = un__cuda_check(c, r, "launching a kernel", err);
   un__cuda_leave(c);
   return status;
@@ -136,7 +142,7 @@ static un_status start(un__cuda *c, const cu_kernel_node *k, un__err *err) {
 un_status un__cuda_launch(un__device *d, un__code *code, un__mem *const *args, const int64_t *vars, un__err *err) {
   un__cuda_launching l;
   un_status status = un__cuda_prepare(un__cuda_of(d), code, args, vars, &l, err);
-  if (status == UN_OK) status = start(un__cuda_of(d), &l.node, err);
+  if (status == UN_OK) status = start(un__cuda_of(d), &l, err);
   un__cuda_prepared(&l);
   return status;
 }

@@ -106,6 +106,7 @@ enum { UN__CUDA_ON_STACK = 64 };
 /* A launch in the driver's terms; no blocks: nothing to launch. Filled by prepare, and to be given to prepared in any case. */
 typedef struct un__cuda_launching {
   cu_kernel_node node;
+  bool overlaps;             /* it may begin before the kernel in front of it has ended */
   void *on_stack[UN__CUDA_ON_STACK], **params;
 } un__cuda_launching;
 un_status un__cuda_prepare(const un__cuda *c, const un__code *code, un__mem *const *args, const int64_t *vars, un__cuda_launching *out,

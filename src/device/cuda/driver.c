@@ -14,16 +14,16 @@ static un__cu_driver driver;
 static bool loaded;
 static pid_t process;                   /* which initialised it */
 
-static const struct { const char *symbol; size_t offset; } calls[] = {
-#define CALL(name, symbol, ...) {#symbol, offsetof(un__cu_driver, name)},
+static const struct { const char *symbol; size_t offset; bool optional; } calls[] = {
+#define CALL(name, symbol, ...) {#symbol, offsetof(un__cu_driver, name), false},
+#define OPTIONAL(name, symbol, ...) {#symbol, offsetof(un__cu_driver, name), true},
 #include "driver.def"
-#undef CALL
 };
 
 static un_status find_calls(void *lib, un__cu_driver *out, const char *file, un__err *err) {
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
     void *at = dlsym(lib, calls[i].symbol);
-    if (!at)
+    if (!at && !calls[i].optional)
       return un__fail(err, UN_ERR_DEVICE, "cuda: %s has no %s: a driver for CUDA %d.%d or newer is needed", file, calls[i].symbol,
                       OLDEST / 1000, OLDEST % 1000 / 10);
     *(void **)((char *)out + calls[i].offset) = at;

@@ -27,6 +27,18 @@ typedef struct cu_kernel_node {
   cu_context context;
 } cu_kernel_node;
 
+/* CUlaunchConfig, with CUlaunchAttributes */
+typedef struct cu_attribute { int id, unused; union { int flag; char room[64]; } value; } cu_attribute;
+typedef struct cu_launch {
+  unsigned gx, gy, gz, bx, by, bz, shared;
+  cu_stream stream;
+  const cu_attribute *attributes;
+  unsigned nattributes;
+} cu_launch;
+
+/* CUgraphEdgeData */
+typedef struct cu_edge { unsigned char from_port, to_port, type, reserved[5]; } cu_edge;
+
 /* CUDA_MEMCPY3D_v2 */
 typedef struct cu_copy_end {
   size_t x, y, z, level;
@@ -40,6 +52,8 @@ typedef struct cu_copy_node { cu_copy_end from, to; size_t bytes, height, depth;
 
 /* Values of the driver's enumerations, as far as unir names them. */
 enum { CU_OUT_OF_MEMORY = 2, CU_STREAM_NON_BLOCKING = 1, CU_MEMORY_DEVICE = 2 };
+/* The launch may overlap the end of the kernel in front of it; the port and the type of an edge that says so in a graph. */
+enum { CU_LAUNCH_PROGRAMMATIC = 6, CU_PORT_PROGRAMMATIC = 1, CU_EDGE_PROGRAMMATIC = 1 };
 enum {
   CU_DEVICE_MAX_THREADS = 1, CU_DEVICE_WARP = 10, CU_DEVICE_CLOCK_KHZ = 13, CU_DEVICE_UNITS = 16, CU_DEVICE_MEMORY_KHZ = 36,
   CU_DEVICE_MEMORY_BITS = 37, CU_DEVICE_L2_BYTES = 38, CU_DEVICE_UNIT_THREADS = 39, CU_DEVICE_MAJOR = 75, CU_DEVICE_MINOR = 76,
@@ -50,7 +64,6 @@ enum { CU_FUNCTION_SHARED = 1, CU_FUNCTION_LOCAL = 3, CU_FUNCTION_REGISTERS = 4,
 typedef struct un__cu_driver {
 #define CALL(name, symbol, ...) cu_result (*name)(__VA_ARGS__);
 #include "driver.def"
-#undef CALL
   int version;                          /* the newest CUDA it knows, as 13000 for 13.0 */
 } un__cu_driver;
 

@@ -1,6 +1,7 @@
 /* record.c - programs as CUDA graphs: one launch runs all of it.
  *
- * Each launch depends on the one before, as on a stream. Other arguments are patched into the node that has them. */
+ * Each launch depends on the one before, as on a stream; a kernel on a kernel in such a way that it may begin before that one has
+ * ended, where it waits by itself. Other arguments are patched into the node that has them. */
 #include "base/mem.h"
 #include "cuda.h"
 
@@ -26,21 +27,37 @@ static un_status add_copy(un__cuda *c, un__recording *r, uint32_t i, const cu_no
   return un__cuda_check(c, c->cu->graph_add_copy(&r->node[i], r->graph, after, after != NULL, &copy, c->context), "recording a copy", err);
 }
 
-static un_status add_kernel(un__cuda *c, un__recording *r, uint32_t i, const cu_node *after, un__err *err) {
+/* A driver that takes no such edge gets one that waits for the end. */
+static cu_result add_after_kernel(un__cuda *c, un__recording *r, uint32_t i, const cu_node *after, const cu_kernel_node *kernel) {
+  static const cu_edge early = {.from_port = CU_PORT_PROGRAMMATIC, .type = CU_EDGE_PROGRAMMATIC}, late = {0};
+  cu_result result = c->cu->graph_add_kernel(&r->node[i], r->graph, NULL, 0, kernel);
+  if (result) return result;
+  result = c->cu->graph_add_edges(r->graph, after, &r->node[i], &early, 1);
+  if (!result || un__cu_is_sticky(result) || result == CU_OUT_OF_MEMORY) return result;
+  return c->cu->graph_add_edges(r->graph, after, &r->node[i], &late, 1);
+}
+
+static un_status add_kernel(un__cuda *c, un__recording *r, uint32_t i, const cu_node *after, bool after_kernel, un__err *err) {
   un__cuda_launching l;
   un_status status = un__cuda_prepare(c, r->launches[i].code, r->launches[i].args, NULL, &l, err);
-  if (status == UN_OK && l.node.gx)
-    status = un__cuda_check(c, c->cu->graph_add_kernel(&r->node[i], r->graph, after, after != NULL, &l.node), "recording a kernel", err);
+  if (status == UN_OK && l.node.gx) {
+    cu_result result = l.overlaps && after_kernel && c->cu->graph_add_edges ? add_after_kernel(c, r, i, after, &l.node)
+                             : c->cu->graph_add_kernel(&r->node[i], r->graph, after, after != NULL, &l.node);
+    status = un__cuda_check(c, result, "recording a kernel", err);
+  }
   un__cuda_prepared(&l);
   return status;
 }
 
 static un_status add_all(un__cuda *c, un__recording *r, un__err *err) {
   const cu_node *last = NULL;
+  bool last_is_kernel = false;
   UN__TRY(un__cuda_check(c, c->cu->graph_create(&r->graph, 0), "making a graph", err));
   for (uint32_t i = 0; i < r->n; i++) {
-    UN__TRY(r->launches[i].code ? add_kernel(c, r, i, last, err) : add_copy(c, r, i, last, err));
-    if (r->node[i]) last = &r->node[i];
+    UN__TRY(r->launches[i].code ? add_kernel(c, r, i, last, last_is_kernel, err) : add_copy(c, r, i, last, err));
+    if (!r->node[i]) continue;
+    last = &r->node[i];
+    last_is_kernel = r->launches[i].code != NULL;
   }
   cu_result result;
   UN__CUDA_WITH_MEMORY(c, result, c->cu->graph_instantiate(&r->exec, r->graph, 0));

@@ -251,6 +251,54 @@ static bool measure_replay(un_ctx *cx, const char *name) {
   return ok;
 }
 
+/* ---- compilation ---- */
+
+typedef struct compile_row {
+  const char *name;
+  row of;
+  double goal;                       /* milliseconds */
+} compile_row;
+
+static const compile_row compile_rows[] = {
+  {"compile elementwise", {.dtype = UN_F32, .rows = 4096, .columns = 4096, .make = copy}, 45},
+  {"compile matmul", {.dtype = UN_BF16, .rows = 4096, .columns = 4096, .inner = 4096, .make = product}, 220},
+};
+enum { COMPILE_ROWS = sizeof compile_rows / sizeof *compile_rows, COMPILATIONS = 5 };
+
+static un_tensor *zeros(un_ctx *cx, un_dtype dtype, int64_t r, int64_t c) {
+  un_tensor *t = un_contiguous(un_zeros(cx, dtype, un_shape(2, r, c)));
+  return t && un_realize(cx, 1, &t) == UN_OK ? t : NULL;
+}
+
+/* Number i of the programs of a row, which differ in the number of rows: from the graph to a loaded kernel. */
+static bool compile_once(un_ctx *cx, const row *r, int i, double *out) {
+  un_scope_push(cx);
+  un_tensor *a = zeros(cx, r->dtype, r->rows + 256 * i, r->inner ? r->inner : r->columns);
+  un_tensor *b = r->inner ? zeros(cx, r->dtype, r->inner, r->columns) : NULL;
+  un_tensor *y = a && (b || !r->inner) ? r->make((operands){a, b}) : NULL;
+  double start = now();
+  un_program *p = y ? un_program_capture(cx, 1, &a, 1, &y, 0, NULL) : NULL;
+  *out = now() - start;
+  un_program_destroy(p);
+  un_scope_pop(cx);
+  return p != NULL;
+}
+
+static bool measure_compile(un_ctx *cx, const compile_row *r) {
+  double seconds[COMPILATIONS];
+  bool ok = true;
+  for (int i = 0; ok && i < COMPILATIONS; i++) ok = compile_once(cx, &r->of, i, &seconds[i]);
+  if (ok) {
+    qsort(seconds, COMPILATIONS, sizeof *seconds, by_value);
+    double ms = seconds[COMPILATIONS / 2] * 1e3;
+    printf("%-24s %9.1f ms  a kernel, from the graph  (goal %.0f) %s\n", r->name, ms, r->goal, ms <= r->goal ? "PASS" : "MISSED");
+  } else {
+    printf("%-24s FAILED: %s\n", r->name, un_error(cx));
+    un_clear_error(cx);
+  }
+  return ok;
+}
+
 /* ---- all of it ---- */
 
 static bool is_wanted(const char *part, const char *name, char **parts, int n) {
@@ -281,6 +329,8 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < ROWS; i++)
     if (is_wanted(rows[i].part, rows[i].name, argv + first, argc - first)) failures += !measure(cx, &rows[i], copy_rate);
   if (is_wanted("replay", "replay", argv + first, argc - first)) failures += !measure_replay(cx, "replay");
+  for (size_t i = 0; i < COMPILE_ROWS; i++)
+    if (is_wanted("compile", compile_rows[i].name, argv + first, argc - first)) failures += !measure_compile(cx, &compile_rows[i]);
   un_ctx_destroy(cx);
   return failures != 0;
 }

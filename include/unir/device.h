@@ -3,7 +3,7 @@
  * A device is named by a string: "cpu" (all processors), "cc" (the same by way of C and the system's compiler, or the one
  * that UNIR_CC in the environment names: for looking at C; kernels take long to compile), "cuda:0", "cuda:1" (NVIDIA GPUs;
  * "cuda" is the first), "interp" (the reference interpreter), "null" (compiles and runs nothing: for looking at kernels). A
- * context runs everything on one device, chosen when it is created.
+ * context runs on one device, chosen when it is created, but for what un_to (unir/tensor.h) moves to another one.
  *
  * "cpu", "cc", "cuda" and "null" may be followed by what they compile for: "cpu:host" (this machine, as without it),
  * "cpu:generic" (a fixed x86-64 with AVX2), "cpu:avx512" (a fixed x86-64 with AVX-512), "cuda:sm_80", "cuda:sm_90a",

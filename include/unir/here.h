@@ -72,6 +72,7 @@ UN_API un_ctx *un_ctx_at(un_ctx *first, const char *file, int line);
 #define un_gelu_tanh(x) un_gelu_tanh(UN__AT(x))
 #define un_contiguous(x) un_contiguous(UN__AT(x))
 #define un_clone(x) un_clone(UN__AT(x))
+#define un_to(x, device) un_to(UN__AT(x), device)
 #define un_detach(x) un_detach(UN__AT(x))
 
 #define un_add(x, ...) un_add(UN__AT(x), __VA_ARGS__)

@@ -347,6 +347,11 @@ UN_API un_status un_read(un_tensor *t, void *dst, size_t size);
  * inputs and states of a program (unir/program.h) that begin alike must not be. Errors as of un_realize. */
 UN_API un_tensor *un_clone(un_tensor *x);
 
+/* x on another device (unir/device.h), which is opened if it is not yet. Lazy: the copy is made when something that needs it
+ * is realised. What is computed from it is computed there; operands of one call must be on one device, which is found out when it is
+ * realised (DEVICE). Errors also: INVALID_ARG (device is NULL), DEVICE (as of un_ctx_create). */
+UN_API un_tensor *un_to(un_tensor *x, const char *device);
+
 /* The value of a tensor with one element, converted. Errors also: SHAPE (not one element). */
 UN_API un_status un_item(un_tensor *t, double *out);
 

@@ -114,8 +114,8 @@ void un__program_free(un_program *p);
 
 /* The same of a tensor that has elements, which is realised if it must be; NULL on failure. */
 const un_uop *un__api_need_buffer(un__call *c, un_tensor *t);
-/* A BUFFER node of this type, which needs storage behind its serial. */
-const un_uop *un__api_new_buffer(un__call *c, un_dtype dtype, const un_dims *shape, int64_t *out_serial);
+/* A BUFFER node of this type on a device, which needs storage behind its serial. */
+const un_uop *un__api_new_buffer(un__call *c, un_dtype dtype, const un_dims *shape, int device, int64_t *out_serial);
 /* The buffer whose bytes are the tensor's, when there is one: views that keep the order do not matter. */
 const un_uop *un__stored_buffer(const un_uop *n);
 

@@ -43,13 +43,13 @@ un_dims un_shape_of(const un_tensor *t) {
 
 /* ---- data ---- */
 
-const un_uop *un__api_new_buffer(un__call *c, un_dtype dtype, const un_dims *shape, int64_t *out_serial) {
+const un_uop *un__api_new_buffer(un__call *c, un_dtype dtype, const un_dims *shape, int device, int64_t *out_serial) {
   const un_uop *dim[UN_MAX_RANK];
   for (int i = 0; i < shape->rank; i++)
     if (!(dim[i] = un__idx(c->g, shape->dim[i]))) return NULL;
   *out_serial = un__world_next_serial(c->cx->world);
   return un__uop(c->g, UN__OP_BUFFER, UN__DT(dtype), dim, (uint32_t)shape->rank,
-                 (int64_t[]){*out_serial, c->cx->device}, 2);
+                 (int64_t[]){*out_serial, device}, 2);
 }
 
 /* Every byte of a stored bool is 0 or 1. */
@@ -72,7 +72,7 @@ static const un_uop *buffer_of(un__call *c, un_dtype dtype, const un_dims *shape
   if (borrow && (uintptr_t)data % un_dtype_size(dtype))
     return un__tensor_fail(c->g, UN_ERR_INVALID_ARG, "%s: expected data aligned to the %zu bytes of %s, it is %zu past such a place",
                            c->what, un_dtype_size(dtype), un_dtype_name(dtype), (size_t)((uintptr_t)data % un_dtype_size(dtype)));
-  const un_uop *node = un__api_new_buffer(c, dtype, shape, &serial);
+  const un_uop *node = un__api_new_buffer(c, dtype, shape, c->cx->device, &serial);
   if (!node) return NULL;
   size_t size = (size_t)n * un_dtype_size(dtype);
   un_status status = dtype == UN_BOOL && !borrow

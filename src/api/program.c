@@ -294,7 +294,7 @@ static un_tensor *as_tensor(un__call *c, un_program *p, un__replay_value what, s
   const un_uop *node = NULL;
   int64_t serial;
   if (!count_of(type)) node = un__tensor_full(c->g, type->dtype, &type->shape, 0);
-  else if ((node = un__api_new_buffer(c, type->dtype, &type->shape, &serial)) &&
+  else if ((node = un__api_new_buffer(c, type->dtype, &type->shape, un__replay_device(p->replay, what, (uint32_t)i), &serial)) &&
            un__replay_store(p->replay, what, (uint32_t)i, serial, &c->cx->err) != UN_OK)
     node = NULL;
   return un__api_close(c, node);

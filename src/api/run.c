@@ -110,9 +110,33 @@ un_tensor *un_clone(un_tensor *x) {
   const un_uop *node = x->node, *buffer;
   int64_t serial;
   if (un_numel(x)) {
-    node = (buffer = un__api_need_buffer(&c, x)) ? un__api_new_buffer(&c, un_dtype_of(x), &shape, &serial) : NULL;
+    buffer = un__api_need_buffer(&c, x);
+    node = buffer ? un__api_new_buffer(&c, un_dtype_of(x), &shape, (int)un__attr(buffer, 1), &serial) : NULL;
     if (node && un__engine_buffer_copy(c.cx->engine, un__attr(buffer, 0), serial, &c.cx->err) != UN_OK) node = NULL;
   }
+  return un__api_close(&c, node);
+}
+
+/* Where a tensor is, as far as its first operands say; -1: they do not. */
+static int place_of(const un_uop *n) {
+  while (n->nsrc && !un__is(n, UN__OP_BUFFER) && !un__is(n, UN__OP_COPY)) n = n->src[0];
+  return un__is(n, UN__OP_BUFFER) ? (int)un__attr(n, 1) : un__is(n, UN__OP_COPY) ? (int)un__attr(n, 0) : -1;
+}
+
+static un_status find_place(un__call *c, const char *device, int *out) {
+  un__err err = {0};
+  if (!device) return un__fail(&c->cx->err, UN_ERR_INVALID_ARG, "%s: device is NULL", c->what);
+  un_status status = un__engine_device(c->cx->engine, device, out, &err);
+  return status == UN_OK ? UN_OK : un__fail(&c->cx->err, status, "%s: %s", c->what, err.text);
+}
+
+un_tensor *un_to(un_tensor *x, const char *device) {
+  un__call c;
+  int there;
+  const un_uop *node = NULL;
+  if (!un__api_open(&c, "to", &x, 1)) return NULL;
+  if (find_place(&c, device, &there) == UN_OK)
+    node = place_of(x->node) == there ? x->node : un__uop(c.g, UN__OP_COPY, x->node->dtype, &x->node, 1, (int64_t[]){there}, 1);
   return un__api_close(&c, node);
 }
 

@@ -75,6 +75,8 @@ typedef struct un__device_vtable {
   void (*free)(un__device *d, un__mem *m);
   un_status (*write)(un__device *d, un__mem *m, size_t offset, const void *src, size_t size, un__err *err);
   un_status (*read)(un__device *d, const un__mem *m, size_t offset, void *dst, size_t size, un__err *err);
+  /* Where the memory is for the host, who may read and write it while nothing is launched. NULL: out of its reach. */
+  void *(*address)(un__device *d, const un__mem *m);
   un_status (*launch)(un__device *d, un__code *c, un__mem *const *args, const int64_t *vars, un__err *err);
   un_status (*sync)(un__device *d, un__err *err);
   /* Within the device: the first `size` bytes. */

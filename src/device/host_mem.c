@@ -152,3 +152,5 @@ un_status un__host_copy(un__device *d, un__mem *dst, const un__mem *src, size_t 
   if (size && dst != src) memcpy(dst->data, src->data, size);
   return UN_OK;
 }
+
+void *un__host_address(un__device *d, const un__mem *m) { return m->data; }

@@ -30,8 +30,10 @@ un_status un__host_read(un__device *d, const un__mem *m, size_t offset, void *ds
 un_status un__host_sync(un__device *d, un__err *err);      /* launches return when they are done */
 un_status un__host_copy(un__device *d, un__mem *dst, const un__mem *src, size_t size, un__err *err);
 
+void *un__host_address(un__device *d, const un__mem *m);
+
 #define UN__HOST_MEMORY                                                                                \
   .alloc = un__host_alloc, .wrap = un__host_wrap, .free = un__host_free, .write = un__host_write,      \
-  .read = un__host_read, .sync = un__host_sync, .copy = un__host_copy
+  .read = un__host_read, .sync = un__host_sync, .copy = un__host_copy, .address = un__host_address
 
 #endif

@@ -28,7 +28,8 @@ typedef struct un__kernel {
 } un__kernel;
 
 typedef struct un__step {
-  un__kernel *kernel;
+  un__kernel *kernel;         /* NULL: args[1] goes to args[0], which is on another device */
+  int device;                 /* of args[0] */
   uint32_t nargs;
   uint32_t first_arg;         /* into the plan's args */
 } un__step;
@@ -37,11 +38,14 @@ typedef struct un__step {
  * inputs, results, temporaries. */
 typedef struct un__plan {
   un__key key;
-  int device;
+  int device;                 /* of what nothing places */
+  int home;                   /* where its first kernel runs; spread: others run elsewhere */
+  bool spread;
   uint32_t nsteps, nslots, ninputs, nresults;
   un__step *steps;
   uint32_t *args;             /* slot of each argument of each step */
   size_t *slot_bytes;
+  int *slot_device;
   uint32_t *last_use;         /* slot -> index of the last step that touches it; UINT32_MAX: keep */
   int64_t *result_slot;
   size_t users;               /* runs under way, and 1 while cached; under the engine's lock */
@@ -73,6 +77,8 @@ un_status un__storage_add(un__engine *e, int64_t serial, int device, un__mem *me
 un__mem *un__storage_find(un__engine *e, int64_t serial, int *out_device, size_t *out_size);
 /* The first `size` bytes of `from`, on the same device, behind a new serial. */
 un_status un__storage_copy(un__engine *e, int device, const un__mem *from, size_t size, int64_t serial, un__err *err);
+/* `size` bytes, the first of each, between two devices. */
+un_status un__transfer(un__device *from, const un__mem *src, un__device *to, un__mem *dst, size_t size, un__err *err);
 void un__storage_drop(void *engine, int64_t serial);
 void un__storage_finish(un__engine *e);
 void un__count_bytes(un__engine *e, size_t plus, size_t minus);
@@ -90,8 +96,8 @@ const char *un__source_comment(const un__device *d);
 /* Text of a linear kernel in the format of the device. */
 un_status un__render(const un_uop *linear, const un__device *d, un__format *out_format, un__strbuf *out, un__err *err);
 un__artifact un__artifact_of(const un_uop *linear, un__format format, const un__strbuf *text);
-/* Tensor graph to schedule. */
-const un_uop *un__schedule(un__graph *ws, const un_uop *root, int64_t ninputs, const un__target *t, uint32_t licences,
+/* Tensor graph to schedule; device: of what nothing places, t is its target. */
+const un_uop *un__schedule(un__graph *ws, const un_uop *root, int64_t ninputs, int device, const un__target *t, uint32_t licences,
                            int64_t *out_result_slots);
 /* All of it: body to code. */
 un_status un__compile_kernel(un__engine *e, const un_uop *body, int device, uint32_t licences, un__kernel *out, un__err *err);

@@ -20,7 +20,7 @@ static int64_t count_inputs(const un_uop *root) {
 static const un_uop *run_schedule(un__graph *ws, const un_uop *root, const un__pass_env *env) {
   int64_t *slots = un__calloc(root->nsrc ? root->nsrc : 1, sizeof *slots);
   int64_t inputs = slots ? count_inputs(root) : -1;
-  const un_uop *schedule = inputs < 0 ? NULL : un__schedule(ws, root, inputs, env->target, env->licences, slots);
+  const un_uop *schedule = inputs < 0 ? NULL : un__schedule(ws, root, inputs, 0, env->target, env->licences, slots);
   if (inputs < 0) un__fail(un__graph_err(ws), UN_ERR_NOMEM, "no memory for a schedule");
   un__free(slots);
   return schedule;

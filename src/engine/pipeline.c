@@ -16,9 +16,9 @@
 
 const char un__kernel_entry[] = "kernel";
 
-const un_uop *un__schedule(un__graph *ws, const un_uop *root, int64_t ninputs, const un__target *t, uint32_t licences,
+const un_uop *un__schedule(un__graph *ws, const un_uop *root, int64_t ninputs, int device, const un__target *t, uint32_t licences,
                            int64_t *out_result_slots) {
-  un__rangeify_options opt = {.licences = licences, .threads = t->threads, .min_parallel_work = t->min_parallel_work,
+  un__rangeify_options opt = {.licences = licences, .device = device, .threads = t->threads, .min_parallel_work = t->min_parallel_work,
                               .online = t->online_pays};
   /* A quarter of a GPU at work costs less than a kernel more; who takes that kernel gets parts for all of it. */
   if (t->gpu.arch) opt.threads = t->gpu.units / 4, opt.parts = 2 * t->gpu.units;

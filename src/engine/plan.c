@@ -79,7 +79,6 @@ typedef struct workshop {
   job *at;
   size_t n, next;             /* next is under lock */
   pthread_mutex_t lock;
-  int device;
   uint32_t licences;
 } workshop;
 
@@ -91,14 +90,14 @@ static void *compile_jobs(void *data) {
     pthread_mutex_unlock(&w->lock);
     if (i >= w->n) return NULL;
     job *j = &w->at[i];
-    un__compile_kernel(w->e, j->body, w->device, w->licences, j->kernel, &j->err);
+    un__compile_kernel(w->e, j->body, j->kernel->device, w->licences, j->kernel, &j->err);
   }
 }
 
 enum { MAX_COMPILE_THREADS = 16 };
 
 static void compile_all(un__engine *e, jobs *list, int device, uint32_t licences) {
-  workshop w = {.e = e, .at = list->at, .n = list->n, .device = device, .licences = licences};
+  workshop w = {.e = e, .at = list->at, .n = list->n, .licences = licences};
   pthread_mutex_init(&w.lock, NULL);
   pthread_t helper[MAX_COMPILE_THREADS];
   const un__target *t = e->device[device]->target;
@@ -118,23 +117,65 @@ typedef struct builder {
   un__plan *plan;
   const un_uop *schedule;
   uint32_t licences;
-  un__ptrmap kernels;         /* body -> un__kernel: distinct bodies, each with one use for the builder */
+  un__ptrmap kernels[UN__MAX_DEVICES];     /* body -> un__kernel: distinct bodies of a device, each with one use for the builder */
   jobs missing;
   un__err *err;
 } builder;
 
 static un_status nomem(builder *b) { return un__fail(b->err, UN_ERR_NOMEM, "no memory for a schedule"); }
 
+static int device_of(const un_uop *buffer) { return (int)un__attr(buffer, 1); }
+
+/* Who stores on one device what it reads on another. */
+static bool is_transfer(const un_uop *kernel) {
+  return kernel->nsrc == 3 && device_of(kernel->src[1]) != device_of(kernel->src[2]) && kernel->src[1]->dtype == kernel->src[2]->dtype;
+}
+
+static un_status check_open(builder *b, const un_uop *kernel, int open) {
+  for (uint32_t k = 1; k < kernel->nsrc; k++)
+    if (device_of(kernel->src[k]) < 0 || device_of(kernel->src[k]) >= open)
+      return un__fail(b->err, UN_ERR_DEVICE, "a tensor is on device %d: expected one of the %d that are open, counted from 0",
+                      device_of(kernel->src[k]), open);
+  return UN_OK;
+}
+
+/* Kernels have their arguments on one device. */
+static un_status check_one_device(builder *b, const un_uop *kernel) {
+  int want = device_of(kernel->src[1]);
+  for (uint32_t k = 2; k < kernel->nsrc; k++)
+    if (device_of(kernel->src[k]) != want && !is_transfer(kernel))
+      return un__fail(b->err, UN_ERR_DEVICE, "what is computed on %s needs a tensor on %s: expected all on one device, to which un_to copies",
+                      b->e->device[want]->name, b->e->device[device_of(kernel->src[k])]->name);
+  return UN_OK;
+}
+
+static un_status check_devices(builder *b) {
+  pthread_mutex_lock(&b->e->lock);
+  int open = b->e->ndevices;
+  pthread_mutex_unlock(&b->e->lock);
+  un__plan *p = b->plan;
+  p->home = b->schedule->nsrc ? device_of(b->schedule->src[0]->src[1]) : p->device;
+  for (uint32_t i = 0; i < b->schedule->nsrc; i++) {
+    const un_uop *kernel = b->schedule->src[i];
+    UN__TRY(check_open(b, kernel, open));
+    UN__TRY(check_one_device(b, kernel));
+    p->spread |= device_of(kernel->src[1]) != p->home || is_transfer(kernel);
+  }
+  return UN_OK;
+}
+
 /* Finds the kernel of every distinct body, or makes a job of it. */
 static un_status collect_kernels(builder *b) {
   for (uint32_t i = 0; i < b->schedule->nsrc; i++) {
     const un_uop *body = b->schedule->src[i]->src[0];
+    int device = device_of(b->schedule->src[i]->src[1]);
+    if (is_transfer(b->schedule->src[i])) continue;
     bool added;
-    uintptr_t *place = un__ptrmap_put(&b->kernels, body, &added);
+    uintptr_t *place = un__ptrmap_put(&b->kernels[device], body, &added);
     if (!place) return nomem(b);
     if (!added) continue;
     un__key key;
-    if (!key_of(body, b->plan->device, b->licences, &key)) return nomem(b);
+    if (!key_of(body, device, b->licences, &key)) return nomem(b);
     un__kernel *k = use_cached_kernel(b->e, key);
     *place = (uintptr_t)k;
     if (k) continue;
@@ -144,7 +185,7 @@ static un_status collect_kernels(builder *b) {
       return nomem(b);
     }
     k->key = key;
-    k->device = b->plan->device;
+    k->device = device;
   }
   return UN_OK;
 }
@@ -154,7 +195,7 @@ static un_status compile_missing(builder *b) {
   for (size_t i = 0; i < b->missing.n; i++) {
     job *j = &b->missing.at[i];
     if (j->err.status == UN_OK && b->err->status == UN_OK) {
-      *un__ptrmap_get(&b->kernels, j->body) = (uintptr_t)publish_kernel(b->e, j->kernel, b->err);
+      *un__ptrmap_get(&b->kernels[j->kernel->device], j->body) = (uintptr_t)publish_kernel(b->e, j->kernel, b->err);
     } else {
       un__err_copy(b->err, &j->err);
       free_kernel(b->e, j->kernel);
@@ -189,8 +230,10 @@ static bool alloc_tables(builder *b, uint32_t nargs) {
   p->steps = un__calloc(p->nsteps, sizeof *p->steps);
   p->args = un__calloc(nargs, sizeof *p->args);
   p->slot_bytes = un__calloc(p->nslots, sizeof *p->slot_bytes);
+  p->slot_device = un__calloc(p->nslots, sizeof *p->slot_device);
+  for (uint32_t i = 0; p->slot_device && i < p->nslots; i++) p->slot_device[i] = p->device;
   p->last_use = un__calloc(p->nslots, sizeof *p->last_use);
-  return p->steps && p->args && p->slot_bytes && p->last_use;
+  return p->steps && p->args && p->slot_bytes && p->slot_device && p->last_use;
 }
 
 static un_status size_of_slot(builder *b, const un_uop *buffer, size_t *out) {
@@ -207,15 +250,16 @@ static un_status fill_steps(builder *b) {
   for (uint32_t i = 0; i < p->nsteps; i++) {
     const un_uop *kernel = b->schedule->src[i];
     un__step *s = &p->steps[i];
-    *s = (un__step){.nargs = kernel->nsrc - 1, .first_arg = at};
-    s->kernel = (un__kernel *)*un__ptrmap_get(&b->kernels, kernel->src[0]);
+    *s = (un__step){.nargs = kernel->nsrc - 1, .first_arg = at, .device = device_of(kernel->src[1])};
+    if (!is_transfer(kernel)) s->kernel = (un__kernel *)*un__ptrmap_get(&b->kernels[s->device], kernel->src[0]);
     for (uint32_t k = 1; k < kernel->nsrc; k++) {
       uint32_t slot = (uint32_t)un__attr(kernel->src[k], 0);
       UN__TRY(size_of_slot(b, kernel->src[k], &p->slot_bytes[slot]));
+      p->slot_device[slot] = device_of(kernel->src[k]);
       p->args[at++] = slot;
       p->last_use[slot] = i;
     }
-    if (s->kernel->nargs > s->nargs)
+    if (s->kernel && s->kernel->nargs > s->nargs)
       return un__fail(b->err, UN_ERR_INTERNAL, "kernel takes %u arguments and is given %u", s->kernel->nargs, s->nargs);
   }
   for (uint32_t i = 0; i < p->ninputs && i < p->nslots; i++) p->last_use[i] = UINT32_MAX;
@@ -226,10 +270,14 @@ static un_status fill_steps(builder *b) {
 /* Each step holds a use of its kernel; the builder's own uses (one a distinct body) are then given back. */
 static void settle_uses(builder *b, bool keep) {
   pthread_mutex_lock(&b->e->lock);
-  for (uint32_t i = 0; keep && i < b->plan->nsteps; i++) b->plan->steps[i].kernel->users++;
+  for (uint32_t i = 0; keep && i < b->plan->nsteps; i++)
+    if (b->plan->steps[i].kernel) b->plan->steps[i].kernel->users++;
   pthread_mutex_unlock(&b->e->lock);
   for (uint32_t i = 0; i < b->schedule->nsrc; i++) {
-    uintptr_t *place = un__ptrmap_get(&b->kernels, b->schedule->src[i]->src[0]);
+    const un_uop *kernel = b->schedule->src[i];
+    int device = device_of(kernel->src[1]);
+    bool known = device >= 0 && device < UN__MAX_DEVICES;
+    uintptr_t *place = known ? un__ptrmap_get(&b->kernels[device], kernel->src[0]) : NULL;
     if (!place || !*place) continue;
     drop_kernel(b->e, (un__kernel *)*place);
     *place = 0;
@@ -240,6 +288,7 @@ static void free_plan_tables(un__plan *p) {
   un__free(p->steps);
   un__free(p->args);
   un__free(p->slot_bytes);
+  un__free(p->slot_device);
   un__free(p->last_use);
   un__free(p->result_slot);
   un__free(p);
@@ -250,10 +299,11 @@ static un_status build_plan(un__engine *e, un__graph *ws, const un_uop *root, ui
   p->result_slot = un__calloc(p->nresults, sizeof *p->result_slot);
   builder b = {.e = e, .plan = p, .licences = licences, .err = err};
   if (!p->result_slot) return nomem(&b);
-  b.schedule = un__schedule(ws, root, p->ninputs, t, licences, p->result_slot);
+  b.schedule = un__schedule(ws, root, p->ninputs, p->device, t, licences, p->result_slot);
   if (!b.schedule) un__crash_file(root, UN__STAGE_TENSOR, un__graph_err(ws));
   if (!b.schedule) return un__graph_status(ws);
-  un_status status = collect_kernels(&b);
+  un_status status = check_devices(&b);
+  if (status == UN_OK) status = collect_kernels(&b);
   if (status == UN_OK) status = compile_missing(&b);
   for (size_t i = 0; i < b.missing.n; i++) free_kernel(e, b.missing.at[i].kernel);
   if (status == UN_OK && !alloc_tables(&b, count_args(b.schedule))) status = nomem(&b);
@@ -261,7 +311,7 @@ static un_status build_plan(un__engine *e, un__graph *ws, const un_uop *root, ui
   settle_uses(&b, status == UN_OK);
   if (status != UN_OK) p->nsteps = 0;
   un__vec_finish(&b.missing);
-  un__ptrmap_finish(&b.kernels);
+  for (int i = 0; i < UN__MAX_DEVICES; i++) un__ptrmap_finish(&b.kernels[i]);
   return status;
 }
 

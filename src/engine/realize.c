@@ -5,23 +5,26 @@
 typedef struct run {
   un__engine *e;
   un__plan *plan;
-  un__device *device;
   const un__nodes *inputs;    /* BUFFER of each input slot */
   uint64_t terms;
   un__mem **slot;             /* memory of every slot; NULL: not allocated (yet, or any more) */
   un__err *err;
 } run;
 
+static un__device *device_of(const run *r, uint32_t slot) { return r->e->device[r->plan->slot_device[slot]]; }
+
 static un_status need_slot(run *r, uint32_t slot) {
+  un__device *d = device_of(r, slot);
   if (r->slot[slot]) return UN_OK;
-  UN__TRY(r->device->vt->alloc(r->device, r->plan->slot_bytes[slot], &r->slot[slot], r->err));
+  UN__TRY(d->vt->alloc(d, r->plan->slot_bytes[slot], &r->slot[slot], r->err));
   un__count_bytes(r->e, r->plan->slot_bytes[slot], 0);
   return UN_OK;
 }
 
 static void release_slot(run *r, uint32_t slot) {
+  un__device *d = device_of(r, slot);
   if (!r->slot[slot]) return;
-  r->device->vt->free(r->device, r->slot[slot]);
+  d->vt->free(d, r->slot[slot]);
   r->slot[slot] = NULL;
   un__count_bytes(r->e, 0, r->plan->slot_bytes[slot]);
 }
@@ -39,7 +42,9 @@ static un_status run_step(run *r, uint32_t index) {
     status = need_slot(r, args[i]);
     mem[i] = r->slot[args[i]];
   }
-  if (status == UN_OK) status = r->device->vt->launch(r->device, s->kernel->code, mem, NULL, r->err);
+  un__device *d = r->e->device[s->device];
+  if (status == UN_OK && s->kernel) status = d->vt->launch(d, s->kernel->code, mem, NULL, r->err);
+  else if (status == UN_OK) status = un__transfer(device_of(r, args[1]), mem[1], d, mem[0], r->plan->slot_bytes[args[0]], r->err);
   if (mem != on_stack) un__free(mem);
   for (uint32_t i = 0; i < s->nargs; i++)
     if (r->plan->last_use[args[i]] == index) release_slot(r, args[i]);
@@ -56,16 +61,16 @@ static un_status run_steps(run *r) {
   return UN_OK;
 }
 
-/* Inputs are storage of BUFFERs; they must lie on the device that runs. */
+/* Inputs are storage of BUFFERs, which say where it is. */
 static un_status bind_inputs(run *r) {
   for (uint32_t i = 0; i < r->inputs->n; i++) {
     int device;
     int64_t serial = un__attr(r->inputs->at[i], 0);
     un__mem *m = un__storage_find(r->e, serial, &device, NULL);
     if (!m) return un__fail(r->err, UN_ERR_INTERNAL, "buffer %lld has no storage", (long long)serial);
-    if (device != r->plan->device)
+    if (i < r->plan->nslots && device != r->plan->slot_device[i] && r->plan->slot_bytes[i])
       return un__fail(r->err, UN_ERR_DEVICE, "a tensor on %s cannot be an input on %s: expected one device",
-                      r->e->device[device]->name, r->device->name);
+                      r->e->device[device]->name, device_of(r, i)->name);
     r->slot[i] = m;
   }
   return UN_OK;
@@ -74,12 +79,12 @@ static un_status bind_inputs(run *r) {
 /* ---- results ---- */
 
 /* A BUFFER node of the persistent graph with the shape of `like`, pinned for the caller. */
-static const un_uop *new_buffer(run *r, un__session *s, const un_uop *like, int64_t *out_serial) {
+static const un_uop *new_buffer(run *r, un__session *s, const un_uop *like, int device, int64_t *out_serial) {
   un__graph *g = un__session_graph(s);
   *out_serial = un__world_next_serial(r->e->world);
   un__session_enter(s);
   const un_uop *n = un__uop(g, UN__OP_BUFFER, like->dtype, like->shape->dim, like->shape->rank,
-                            (int64_t[]){*out_serial, r->plan->device}, 2);
+                            (int64_t[]){*out_serial, device}, 2);
   if (n) un__pin(s, n);
   un__session_leave(s);
   return n;
@@ -95,12 +100,12 @@ static void remember(run *r, un__session *s, const un_uop *tensor, const un_uop 
 
 static const un_uop *result_of(run *r, un__session *s, const un_uop *tensor, uint32_t slot, un__err *err) {
   int64_t serial;
-  const un_uop *n = new_buffer(r, s, tensor, &serial);
+  const un_uop *n = new_buffer(r, s, tensor, r->plan->slot_device[slot], &serial);
   if (!n) {
     un__fail(err, UN_ERR_NOMEM, "no memory for a result");
     return NULL;
   }
-  if (un__storage_add(r->e, serial, r->plan->device, r->slot[slot], r->plan->slot_bytes[slot], err) == UN_OK) {
+  if (un__storage_add(r->e, serial, r->plan->slot_device[slot], r->slot[slot], r->plan->slot_bytes[slot], err) == UN_OK) {
     r->slot[slot] = NULL;     /* the node owns it now */
     remember(r, s, tensor, n);
     return n;
@@ -151,7 +156,7 @@ static void finish_run(run *r) {
 
 static un_status run_plan(un__engine *e, un__session *s, un__plan *plan, const un_uop *const *tensors,
                           const un__nodes *inputs, uint64_t terms, const un_uop **out, un__err *err) {
-  run r = {.e = e, .plan = plan, .device = e->device[plan->device], .inputs = inputs, .terms = terms, .err = err};
+  run r = {.e = e, .plan = plan, .inputs = inputs, .terms = terms, .err = err};
   r.slot = un__calloc(plan->nslots > inputs->n ? plan->nslots : inputs->n, sizeof *r.slot);
   if (!r.slot) {
     un__plan_put(e, plan);

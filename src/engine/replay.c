@@ -17,17 +17,17 @@ typedef struct input {
 
 typedef struct state {
   size_t bytes;
+  int device;
   un__mem *mem[PHASES];       /* phase p reads mem[p] and writes the other */
 } state;
 
 typedef struct copy { uint32_t place, from; } copy;
 
-typedef struct owned { un__mem *mem; size_t bytes; } owned;
+typedef struct owned { un__mem *mem; size_t bytes; int device; } owned;
 
 struct un__replay {
   un__engine *e;
   un__session *s;
-  un__device *device;
   un__plan *plan;
   uint32_t ninputs, nstates, nresults, nphases, nslots, nargs, nlaunches;
   input *inputs;
@@ -38,6 +38,7 @@ struct un__replay {
   UN__VEC(owned) owned;       /* all memory of its own */
   uint32_t *arg_slot;         /* of every argument of every launch */
   size_t *slot_bytes;
+  int *slot_device;
   un__mem **slot[PHASES];     /* memory of every slot and place */
   un__mem **args[PHASES];     /* slot[arg_slot[k]] */
   un__launch *launches[PHASES];
@@ -50,23 +51,28 @@ static un_status nomem(un__err *err) { return un__fail(err, UN_ERR_NOMEM, "no me
 
 /* ---- memory ---- */
 
-static un__mem *own(un__replay *r, size_t bytes, un__err *err) {
+static un__device *home_of(const un__replay *r) { return r->e->device[r->plan->home]; }
+static un__device *device_of(const un__replay *r, uint32_t slot) { return r->e->device[r->slot_device[slot]]; }
+static int place_of(const un_uop *buffer) { return (int)un__attr(buffer, 1); }
+
+static un__mem *own(un__replay *r, int device, size_t bytes, un__err *err) {
+  un__device *d = r->e->device[device];
   un__mem *m;
   if (!un__vec_reserve(&r->owned, r->owned.n + 1)) return nomem(err), NULL;
-  if (r->device->vt->alloc(r->device, bytes, &m, err) != UN_OK) return NULL;
-  r->owned.at[r->owned.n++] = (owned){m, bytes};
+  if (d->vt->alloc(d, bytes, &m, err) != UN_OK) return NULL;
+  r->owned.at[r->owned.n++] = (owned){m, bytes, device};
   un__count_bytes(r->e, bytes, 0);
   return m;
 }
 
-static un__mem *memory_of(un__replay *r, const un_uop *buffer, un__err *err) {
+static un__mem *memory_of(un__replay *r, const un_uop *buffer, int want, un__err *err) {
   int device;
   int64_t serial = un__attr(buffer, 0);
   un__mem *m = un__storage_find(r->e, serial, &device, NULL);
   if (!m) un__fail(err, UN_ERR_INTERNAL, "buffer %lld has no storage", (long long)serial);
-  else if (device != r->plan->device) {
-    un__fail(err, UN_ERR_DEVICE, "a tensor on %s cannot be an input on %s: expected one device", r->e->device[device]->name,
-             r->device->name);
+  else if (device != want) {
+    un__fail(err, UN_ERR_DEVICE, "a tensor on %s cannot be an input on %s: expected one there, to which un_to copies",
+             r->e->device[device]->name, r->e->device[want]->name);
     return NULL;
   }
   return m;
@@ -78,21 +84,21 @@ static void set_slot(un__replay *r, uint32_t slot, un__mem *even, un__mem *odd) 
 }
 
 /* A block of memory that temporaries share one after the other. */
-typedef struct block { size_t bytes; uint32_t free_from; } block;
+typedef struct block { size_t bytes; uint32_t free_from; int device; } block;
 typedef UN__VEC(block) blocks;
 
 /* The smallest free block that is large enough, else the largest free one, which grows, else a new one. */
-static bool choose_block(blocks *list, size_t bytes, uint32_t step, size_t *out) {
+static bool choose_block(blocks *list, int device, size_t bytes, uint32_t step, size_t *out) {
   size_t best = list->n;
   for (size_t i = 0; i < list->n; i++) {
     const block *b = &list->at[i], *have = best < list->n ? &list->at[best] : NULL;
-    if (b->free_from > step) continue;
+    if (b->free_from > step || b->device != device) continue;
     bool fits = b->bytes >= bytes, better = !have || (fits ? have->bytes < bytes || b->bytes < have->bytes
                                                           : have->bytes < bytes && b->bytes > have->bytes);
     if (better) best = i;
   }
   *out = best;
-  return best < list->n || un__vec_push(list, ((block){0}));
+  return best < list->n || un__vec_push(list, ((block){.device = device}));
 }
 
 /* Which block each temporary gets: slots without memory so far, in the order of their first use. */
@@ -104,7 +110,7 @@ static bool plan_blocks(const un__replay *r, blocks *list, uint32_t *block_of) {
       uint32_t slot = p->args[p->steps[step].first_arg + k];
       size_t chosen;
       if (r->slot[0][slot] || block_of[slot] != NO_SLOT) continue;
-      if (!choose_block(list, p->slot_bytes[slot], step, &chosen)) return false;
+      if (!choose_block(list, p->slot_device[slot], p->slot_bytes[slot], step, &chosen)) return false;
       block *b = &list->at[chosen];
       if (b->bytes < p->slot_bytes[slot]) b->bytes = p->slot_bytes[slot];
       b->free_from = p->last_use[slot] + 1;
@@ -119,7 +125,7 @@ static un_status allocate_temporaries(un__replay *r, un__err *err) {
   un__mem **mem = NULL;
   un_status status = block_of && plan_blocks(r, &list, block_of) && (mem = un__calloc(list.n, sizeof *mem)) ? UN_OK : nomem(err);
   for (size_t i = 0; status == UN_OK && i < list.n; i++)
-    if (!(mem[i] = own(r, list.at[i].bytes, err))) status = err->status;
+    if (!(mem[i] = own(r, list.at[i].device, list.at[i].bytes, err))) status = err->status;
   for (uint32_t i = 0; status == UN_OK && i < r->plan->nslots; i++)
     if (block_of[i] != NO_SLOT) set_slot(r, i, mem[block_of[i]], mem[block_of[i]]);
   un__free(block_of);
@@ -146,8 +152,8 @@ static un_status make_inputs(un__replay *r, const un__capture *c, const un__node
     const un_uop *buffer = c->inputs[i];
     *in = (input){.slot = slot_of(buffers, buffer), .bytes = bytes_of(buffer)};
     if (!buffer) continue;
-    if (!(in->own = own(r, in->bytes, err))) return err->status;
-    un__mem *m = memory_of(r, buffer, err);
+    if (!(in->own = own(r, place_of(buffer), in->bytes, err))) return err->status;
+    un__mem *m = memory_of(r, buffer, place_of(buffer), err);
     if (!m) return err->status;
     un__pin(r->s, in->bound = buffer);
     set_slot(r, in->slot, m, m);
@@ -159,8 +165,9 @@ static un_status make_states(un__replay *r, const un__capture *c, const un__node
   for (uint32_t i = 0; i < c->nstates; i++) {
     state *st = &r->states[i];
     st->bytes = bytes_of(c->states[i]);
+    st->device = c->states[i] ? place_of(c->states[i]) : r->plan->device;
     for (int p = 0; p < PHASES; p++)
-      if (!(st->mem[p] = own(r, st->bytes, err))) return err->status;
+      if (!(st->mem[p] = own(r, st->device, st->bytes, err))) return err->status;
     uint32_t slot = slot_of(buffers, c->states[i]);
     if (slot != NO_SLOT) set_slot(r, slot, st->mem[0], st->mem[1]);
     if (c->states[i]) UN__TRY(un__replay_set_state(r, i, c->states[i], err));
@@ -178,7 +185,7 @@ static un_status bind_constants(un__replay *r, un__nodes *buffers, un__err *err)
       r->constants.at[i] = NULL;
       continue;
     }
-    un__mem *m = memory_of(r, r->constants.at[i], err);
+    un__mem *m = memory_of(r, r->constants.at[i], place_of(r->constants.at[i]), err);
     if (!m) return err->status;
     set_slot(r, i, m, m);
   }
@@ -195,6 +202,7 @@ static un_status keep_value(un__replay *r, uint32_t slot, un__mem *even, un__mem
   *out = r->plan->nslots + (uint32_t)r->copies.n;
   if (!un__vec_push(&r->copies, ((copy){*out, slot}))) return nomem(err);
   r->slot_bytes[*out] = r->plan->slot_bytes[slot];
+  r->slot_device[*out] = r->slot_device[slot];
   set_slot(r, *out, even, odd);
   return UN_OK;
 }
@@ -202,6 +210,9 @@ static un_status keep_value(un__replay *r, uint32_t slot, un__mem *even, un__mem
 static un_status keep_states(un__replay *r, un__err *err) {
   for (uint32_t i = 0; i < r->nstates; i++) {
     uint32_t place, slot = (uint32_t)r->plan->result_slot[r->nresults + i];
+    if (r->states[i].bytes && r->states[i].device != r->slot_device[slot])
+      return un__fail(err, UN_ERR_DEVICE, "state %u is on %s and its next value on %s: expected one device, to which un_to copies", i,
+                      r->e->device[r->states[i].device]->name, device_of(r, slot)->name);
     UN__TRY(keep_value(r, slot, r->states[i].mem[1], r->states[i].mem[0], &place, err));
     r->slot_bytes[place] = r->states[i].bytes;
   }
@@ -218,7 +229,7 @@ static un_status keep_results(un__replay *r, const un__capture *c, un__err *err)
       continue;
     }
     size_t bytes = bytes_of(c->results[i]);
-    un__mem *m = own(r, bytes, err);
+    un__mem *m = own(r, r->slot_device[slot], bytes, err);
     if (!m) return err->status;
     UN__TRY(keep_value(r, slot, m, m, &r->result_slot[i], err));
     r->slot_bytes[r->result_slot[i]] = bytes;
@@ -237,8 +248,12 @@ static void fill_launches(un__replay *r, uint32_t phase) {
   un__mem **args = r->args[phase];
   un__launch *at = r->launches[phase];
   for (uint32_t i = 0; i < r->nargs; i++) args[i] = r->slot[phase][r->arg_slot[i]];
-  for (uint32_t i = 0; i < p->nsteps; i++)
-    *at++ = (un__launch){.code = p->steps[i].kernel->code, .args = args + p->steps[i].first_arg, .nargs = p->steps[i].nargs};
+  for (uint32_t i = 0; i < p->nsteps; i++) {
+    const un__step *s = &p->steps[i];
+    *at = (un__launch){.code = s->kernel ? s->kernel->code : NULL, .args = args + s->first_arg, .nargs = s->nargs};
+    if (!at->code) at->bytes = p->slot_bytes[p->args[s->first_arg]];
+    at++;
+  }
   args += plan_args(p);
   for (size_t i = 0; i < r->copies.n; i++, args += 2)
     *at++ = (un__launch){.args = args, .nargs = 2, .bytes = r->slot_bytes[r->copies.at[i].place]};
@@ -260,8 +275,8 @@ static un_status make_launches(un__replay *r, un__err *err) {
     r->launches[phase] = un__alloc(r->nlaunches * sizeof *r->launches[phase]);
     if (!r->args[phase] || !r->launches[phase]) return nomem(err);
     fill_launches(r, phase);
-    if (r->device->vt->record)
-      UN__TRY(r->device->vt->record(r->device, r->launches[phase], r->nlaunches, &r->recording[phase], err));
+    if (home_of(r)->vt->record && !p->spread)
+      UN__TRY(home_of(r)->vt->record(home_of(r), r->launches[phase], r->nlaunches, &r->recording[phase], err));
   }
   return UN_OK;
 }
@@ -277,7 +292,7 @@ static un_status refresh(un__replay *r, uint32_t slot, un__err *err) {
         r->args[phase][k] = r->slot[phase][slot];
         changed = true;
       }
-      if (changed && r->recording[phase]) UN__TRY(r->device->vt->update(r->device, r->recording[phase], i, err));
+      if (changed && r->recording[phase]) UN__TRY(home_of(r)->vt->update(home_of(r), r->recording[phase], i, err));
     }
   }
   return UN_OK;
@@ -292,7 +307,9 @@ static bool allocate_tables(un__replay *r) {
   r->states = un__calloc(r->nstates, sizeof *r->states);
   r->result_slot = un__calloc(r->nresults, sizeof *r->result_slot);
   r->slot_bytes = un__calloc(r->nslots, sizeof *r->slot_bytes);
-  bool ok = r->inputs && r->states && r->result_slot && r->slot_bytes;
+  r->slot_device = un__calloc(r->nslots, sizeof *r->slot_device);
+  bool ok = r->inputs && r->states && r->result_slot && r->slot_bytes && r->slot_device;
+  for (uint32_t i = 0; ok && i < r->plan->nslots; i++) r->slot_device[i] = r->plan->slot_device[i];
   for (uint32_t phase = 0; phase < r->nphases; phase++)
     ok = (r->slot[phase] = un__calloc(r->nslots, sizeof *r->slot[phase])) && ok;
   return ok;
@@ -349,7 +366,7 @@ un_status un__replay_create(un__engine *e, un__session *s, const un__capture *c,
     nomem(&local);
   }
   if (r) {
-    *r = (un__replay){.e = e, .s = s, .device = e->device[device], .plan = plan, .ninputs = c->ninputs, .nstates = c->nstates,
+    *r = (un__replay){.e = e, .s = s, .plan = plan, .ninputs = c->ninputs, .nstates = c->nstates,
                       .nresults = c->nresults, .nphases = c->nstates ? PHASES : 1};
     build(r, c, &buffers, &local);
   }
@@ -362,15 +379,19 @@ un_status un__replay_create(un__engine *e, un__session *s, const un__capture *c,
 
 void un__replay_destroy(un__replay *r) {
   if (!r) return;
-  if (r->nlaunches) r->device->vt->sync(r->device, &(un__err){0});     /* what runs may read what goes */
+  for (size_t i = 0; r->nlaunches && i < r->owned.n; i++) {      /* what runs may read what goes */
+    un__device *d = r->e->device[r->owned.at[i].device];
+    if (!i || r->owned.at[i].device != r->owned.at[i - 1].device) d->vt->sync(d, &(un__err){0});
+  }
   for (uint32_t phase = 0; phase < r->nphases; phase++) {
-    if (r->recording[phase]) r->device->vt->recording_release(r->device, r->recording[phase]);
+    if (r->recording[phase]) home_of(r)->vt->recording_release(home_of(r), r->recording[phase]);
     un__free(r->slot[phase]);
     un__free(r->args[phase]);
     un__free(r->launches[phase]);
   }
   for (size_t i = 0; i < r->owned.n; i++) {
-    r->device->vt->free(r->device, r->owned.at[i].mem);
+    un__device *d = r->e->device[r->owned.at[i].device];
+    d->vt->free(d, r->owned.at[i].mem);
     un__count_bytes(r->e, 0, r->owned.at[i].bytes);
   }
   for (uint32_t i = 0; r->inputs && i < r->ninputs; i++)
@@ -383,6 +404,7 @@ void un__replay_destroy(un__replay *r) {
   un__free(r->states);
   un__free(r->result_slot);
   un__free(r->slot_bytes);
+  un__free(r->slot_device);
   un__free(r->arg_slot);
   un__plan_put(r->e, r->plan);
   un__free(r);
@@ -403,30 +425,39 @@ static un_status rebind(un__replay *r, input *in, const un_uop *buffer, un__mem 
 un_status un__replay_bind(un__replay *r, uint32_t i, const un_uop *buffer, un__err *err) {
   input *in = &r->inputs[i];
   if (in->slot == NO_SLOT || in->bound == buffer) return UN_OK;
-  un__mem *m = memory_of(r, buffer, err);
+  un__mem *m = memory_of(r, buffer, r->slot_device[in->slot], err);
   return m ? rebind(r, in, buffer, m, err) : err->status;
 }
 
 un_status un__replay_write(un__replay *r, uint32_t i, size_t offset, const void *data, size_t size, un__err *err) {
   input *in = &r->inputs[i];
   if (in->slot == NO_SLOT) return UN_OK;
-  UN__TRY(r->device->vt->write(r->device, in->own, offset, data, size, err));
+  un__device *d = device_of(r, in->slot);
+  UN__TRY(d->vt->write(d, in->own, offset, data, size, err));
   return in->bound ? rebind(r, in, NULL, in->own, err) : UN_OK;
 }
 
 un_status un__replay_set_state(un__replay *r, uint32_t i, const un_uop *buffer, un__err *err) {
-  un__mem *m = memory_of(r, buffer, err);
-  return m ? r->device->vt->copy(r->device, r->states[i].mem[r->phase], m, r->states[i].bytes, err) : err->status;
+  un__device *d = r->e->device[r->states[i].device];
+  un__mem *m = memory_of(r, buffer, r->states[i].device, err);
+  return m ? d->vt->copy(d, r->states[i].mem[r->phase], m, r->states[i].bytes, err) : err->status;
 }
 
 /* ---- run ---- */
 
+/* slot: of each argument. */
+static un_status launch_one(const un__replay *r, const un__launch *l, const uint32_t *slot, un__err *err) {
+  un__device *d = device_of(r, slot[0]);
+  if (l->code) return d->vt->launch(d, l->code, l->args, NULL, err);
+  un__device *from = device_of(r, slot[1]);
+  return from == d ? d->vt->copy(d, l->args[0], l->args[1], l->bytes, err) : un__transfer(from, l->args[1], d, l->args[0], l->bytes, err);
+}
+
 static un_status launch_all(un__replay *r, un__err *err) {
-  un__device *d = r->device;
   const un__launch *l = r->launches[r->phase];
-  if (r->recording[r->phase]) return d->vt->replay(d, r->recording[r->phase], err);
-  for (uint32_t i = 0; i < r->nlaunches; i++, l++)
-    UN__TRY(l->code ? d->vt->launch(d, l->code, l->args, NULL, err) : d->vt->copy(d, l->args[0], l->args[1], l->bytes, err));
+  if (r->recording[r->phase]) return home_of(r)->vt->replay(home_of(r), r->recording[r->phase], err);
+  const uint32_t *slot = r->arg_slot;
+  for (uint32_t i = 0; i < r->nlaunches; i++, slot += l->nargs, l++) UN__TRY(launch_one(r, l, slot, err));
   return UN_OK;
 }
 
@@ -452,15 +483,20 @@ static const un__mem *value_of(const un__replay *r, un__replay_value what, uint3
   return *out_bytes = r->slot_bytes[r->result_slot[i]], r->slot[r->last][r->result_slot[i]];
 }
 
+int un__replay_device(const un__replay *r, un__replay_value what, uint32_t i) {
+  return what == UN__OF_STATE ? r->states[i].device : r->slot_device[r->result_slot[i]];
+}
+
 un_status un__replay_read(un__replay *r, un__replay_value what, uint32_t i, void *dst, size_t size, un__err *err) {
   size_t bytes;
   const un__mem *m = value_of(r, what, i, &bytes);
-  UN__TRY(r->device->vt->sync(r->device, err));
-  return size ? r->device->vt->read(r->device, m, 0, dst, size, err) : UN_OK;
+  un__device *d = r->e->device[un__replay_device(r, what, i)];
+  UN__TRY(d->vt->sync(d, err));
+  return size ? d->vt->read(d, m, 0, dst, size, err) : UN_OK;
 }
 
 un_status un__replay_store(un__replay *r, un__replay_value what, uint32_t i, int64_t serial, un__err *err) {
   size_t bytes;
   const un__mem *m = value_of(r, what, i, &bytes);
-  return un__storage_copy(r->e, r->plan->device, m, bytes, serial, err);
+  return un__storage_copy(r->e, un__replay_device(r, what, i), m, bytes, serial, err);
 }

@@ -42,6 +42,7 @@ bool un__replay_has_run(const un__replay *r);
 /* Result i of the last run; state i as it is now. */
 typedef enum un__replay_value { UN__OF_RESULT, UN__OF_STATE } un__replay_value;
 un_status un__replay_read(un__replay *r, un__replay_value what, uint32_t i, void *dst, size_t size, un__err *err);
+int un__replay_device(const un__replay *r, un__replay_value what, uint32_t i);
 /* A copy in storage behind a new serial, which the caller gives to a BUFFER node. */
 un_status un__replay_store(un__replay *r, un__replay_value what, uint32_t i, int64_t serial, un__err *err);
 

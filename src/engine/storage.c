@@ -76,6 +76,32 @@ un_status un__engine_buffer_from(un__engine *e, int device, int64_t serial, cons
   return status;
 }
 
+enum { CHUNK = 1 << 20 };
+
+/* Neither side is in the host's reach: through its memory, in pieces. */
+static un_status transfer_in_pieces(un__device *from, const un__mem *src, un__device *to, un__mem *dst, size_t size, un__err *err) {
+  un_status status = UN_OK;
+  size_t piece = size < CHUNK ? size : CHUNK;
+  char *bytes = un__alloc(piece);
+  if (!bytes) return un__fail(err, UN_ERR_NOMEM, "no memory to copy from %s to %s", from->name, to->name);
+  for (size_t at = 0; status == UN_OK && at < size; at += piece) {
+    size_t n = size - at < piece ? size - at : piece;
+    status = from->vt->read(from, src, at, bytes, n, err);
+    if (status == UN_OK) status = to->vt->write(to, dst, at, bytes, n, err);
+  }
+  un__free(bytes);
+  return status;
+}
+
+un_status un__transfer(un__device *from, const un__mem *src, un__device *to, un__mem *dst, size_t size, un__err *err) {
+  if (!size) return UN_OK;
+  UN__TRY(from->vt->sync(from, err));
+  if (from->vt->address) return to->vt->write(to, dst, 0, from->vt->address(from, src), size, err);
+  UN__TRY(to->vt->sync(to, err));
+  if (to->vt->address) return from->vt->read(from, src, 0, to->vt->address(to, dst), size, err);
+  return transfer_in_pieces(from, src, to, dst, size, err);
+}
+
 un_status un__storage_copy(un__engine *e, int device, const un__mem *from, size_t size, int64_t serial, un__err *err) {
   un__device *d = e->device[device];
   un__mem *mem;

@@ -48,6 +48,12 @@ static uint32_t leaf_number(const un__rf_positions *leaves, uint32_t position) {
   return k;
 }
 
+/* A copy is alone: it reads what lies on another device. */
+static bool same_place(const bundler *s, const un__rf_job *a, const un__rf_job *b) {
+  const un__rf_fact *x = &s->plan->fact[a->root], *y = &s->plan->fact[b->root];
+  return x->device == y->device && x->node->op != UN__OP_COPY && y->node->op != UN__OP_COPY;
+}
+
 /* Something as large as the result is read by both. */
 static bool shares_input(const bundler *s, const un__rf_bundle *u, const un__rf_job *j) {
   int64_t size = un__rf_numel(j->nest->shape);
@@ -61,7 +67,7 @@ static bool shares_input(const bundler *s, const un__rf_bundle *u, const un__rf_
 static bool fits(const bundler *s, const un__rf_bundle *u, const un__rf_job *j) {
   const un__rf_job *first = &s->jobs->at[u->job[0]];
   if (first->nest->shape != j->nest->shape || u->n == UN__RF_MAX_STORES) return false;
-  if (s->plan->fact[first->root].device != s->plan->fact[j->root].device) return false;
+  if (!same_place(s, first, j)) return false;
   if (!same_sets(first->nest, j->nest) || u->leaves.n + j->leaves.n > UN__RF_KERNEL_LEAVES) return false;
   return shares_input(s, u, j) && !reuses(s, first) && !reuses(s, j);
 }
@@ -87,7 +93,7 @@ static bool follows(const bundler *s, uint32_t number, const un__rf_job *j) {
   const un__rf_bundle *u = &s->out->at[number];
   const un__rf_job *first = &s->jobs->at[u->job[0]];
   if (first->nest->shape != j->nest->shape || u->n == UN__RF_MAX_STORES || j->nest->crossed) return false;
-  if (s->plan->fact[first->root].device != s->plan->fact[j->root].device) return false;
+  if (!same_place(s, first, j)) return false;
   if (u->leaves.n + j->leaves.n > UN__RF_KERNEL_LEAVES || first->nest->crossed) return false;
   for (uint32_t k = 0; k < j->leaves.n; k++) {
     uint32_t maker = s->maker[j->leaves.at[k]];

@@ -77,13 +77,50 @@ static void note_users(un__rf_plan *p) {
       un__rf_fact *s = un__rf_fact_of(p, n->src[k]);
       if (s->user != i) s->user = s->user == UN__RF_NONE ? i : UN__RF_MANY;
     }
-    if (n->op == UN__OP_BUFFER) p->fact[i].device = (int32_t)un__attr(n, 1);
-    else if (n->op == UN__OP_COPY) p->fact[i].device = (int32_t)un__attr(n, 0);
-    else if (count) p->fact[i].device = un__rf_fact_of(p, n->src[0])->device;
   }
 }
 
+/* ---- devices --------------------------------------------------------------------------------------------- */
+
+enum { ANYWHERE = -1 };
+
+/* What a node reads says where it is computed. */
+static void place_by_sources(un__rf_plan *p) {
+  for (uint32_t i = 0; i < p->n; i++) {
+    un__rf_fact *f = &p->fact[i];
+    f->device = ANYWHERE;
+    if (f->node->op == UN__OP_BUFFER) f->device = (int32_t)un__attr(f->node, 1);
+    else if (f->node->op == UN__OP_COPY) f->device = (int32_t)un__attr(f->node, 0);
+    uint32_t count = un__rf_tensor_sources(f->node);
+    for (uint32_t k = 0; k < count && f->device == ANYWHERE; k++) f->device = un__rf_fact_of(p, f->node->src[k])->device;
+  }
+}
+
+static void place(un__rf_fact *f, int32_t device) {
+  if (f->device == ANYWHERE) f->device = device;
+}
+
+/* The others are computed where they are needed; results, and what is copied, on the device that is asked for. */
+static void place_by_users(un__rf_plan *p, int32_t device) {
+  for (uint32_t i = 0; i < p->nresults; i++) place(&p->fact[p->result[i]], device);
+  for (uint32_t i = 0; i < p->n; i++)
+    if (p->fact[i].node->op == UN__OP_COPY) place(un__rf_fact_of(p, p->fact[i].node->src[0]), device);
+  for (uint32_t i = p->n; i-- > 0;) {
+    const un__rf_fact *f = &p->fact[i];
+    uint32_t count = f->node->op == UN__OP_SINK ? 0 : un__rf_tensor_sources(f->node);
+    for (uint32_t k = 0; k < count && f->device != ANYWHERE; k++) place(un__rf_fact_of(p, f->node->src[k]), f->device);
+  }
+  for (uint32_t i = 0; i < p->n; i++) place(&p->fact[i], device);
+}
+
 /* ---- what was asked for, and reductions ------------------------------------------------------------------ */
+
+/* Between devices go whole buffers, so both sides have one. */
+static void keep_copied(un__rf_plan *p, uint32_t i) {
+  const un_uop *from = storage_of(p->fact[i].node->src[0]);
+  p->fact[i].keep = UN__RF_STORED;
+  if (from->op != UN__OP_BUFFER) un__rf_fact_of(p, from)->keep = UN__RF_STORED;
+}
 
 static un_status keep_wanted(un__rf_plan *p, const un_uop *sink) {
   for (uint32_t i = 0; i < sink->nsrc; i++) {
@@ -98,7 +135,7 @@ static un_status keep_wanted(un__rf_plan *p, const un_uop *sink) {
   }
   for (uint32_t i = 0; i < p->n; i++) {
     const un_uop *n = p->fact[i].node;
-    if (n->op == UN__OP_COPY) p->fact[i].keep = UN__RF_STORED;
+    if (n->op == UN__OP_COPY) keep_copied(p, i);
     if (n->op != UN__OP_CONTIGUOUS) continue;
     const un_uop *at = storage_of(n);
     bool free_to_make = at->op == UN__OP_BUFFER || at->op == UN__OP_CONST || at->op == UN__OP_IOTA;
@@ -344,11 +381,13 @@ static void hash_nodes(un__rf_plan *p) {
   }
 }
 
-un_status un__rf_plan_make(un__rf_plan *p, un__graph *g, const un_uop *sink) {
+un_status un__rf_plan_make(un__rf_plan *p, un__graph *g, const un_uop *sink, int32_t device) {
   *p = (un__rf_plan){.g = g, .arena = un__workspace_arena(g)};
   UN__TRY(make_tables(p, sink));
   note_users(p);
   UN__TRY(keep_wanted(p, sink));
+  place_by_sources(p);
+  place_by_users(p, device);
   keep_reductions(p);
   UN__TRY(measure(p));
   spread_contexts(p);

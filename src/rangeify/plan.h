@@ -41,7 +41,7 @@ typedef struct un__rf_fact {
   uint8_t keep;                 /* un__rf_keep */
   bool chained;                 /* in the epilogue of some reduction */
   bool reduced;                 /* a plain path leads up to a REDUCE_AXIS */
-  int32_t device;
+  int32_t device;               /* where it is computed */
 } un__rf_fact;
 
 typedef struct un__rf_plan {
@@ -68,6 +68,7 @@ static inline bool un__rf_is_leaf(const un__rf_fact *f) {
   return f->node->op == UN__OP_BUFFER || f->keep != UN__RF_PLAIN;
 }
 
-un_status un__rf_plan_make(un__rf_plan *p, un__graph *g, const un_uop *sink);
+/* device: of what neither reads a BUFFER nor is needed by what does. */
+un_status un__rf_plan_make(un__rf_plan *p, un__graph *g, const un_uop *sink, int32_t device);
 
 #endif

@@ -110,7 +110,7 @@ static un_status list_bundle(scheduler *s, const un__rf_bundle *u) {
 }
 
 static un_status schedule(scheduler *s, const un_uop *root, int64_t n_inputs, int64_t *out_slots) {
-  UN__TRY(un__rf_plan_make(&s->plan, s->b.g, root));
+  UN__TRY(un__rf_plan_make(&s->plan, s->b.g, root, s->b.opt->device));
   UN__TRY(name_results(s, n_inputs, out_slots));
   UN__TRY(un__rf_fuse(&s->b, &s->plan, &s->jobs));
   UN__TRY(un__rf_bundle_all(&s->b, &s->plan, &s->jobs, &s->bundles));

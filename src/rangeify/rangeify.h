@@ -9,6 +9,7 @@ typedef struct un__rangeify_options {
   uint32_t threads;               /* parallel tasks of the target; decides when fusing would serialise work */
   uint32_t min_parallel_work;
   bool online;                    /* rescaled reductions (licence `online`) pay: a pass over memory costs more than they do */
+  int32_t device;                 /* where what no BUFFER and no COPY places is computed */
   uint32_t parts;                 /* into which a reduction of few points is cut, or nearly so; 0: what suits a CPU */
 } un__rangeify_options;
 

@@ -55,6 +55,12 @@ static un_status layers(trial *t) {
              un_all(un_gts(x, 0), un_list(1), false));
 }
 
+/* To a device that is opened on the way, and back. */
+static un_status devices(trial *t) {
+  un_tensor *x = matrix(t, 3, 4), *y = un_to(x, "interp:sm_90a");
+  return SEE(t, un_exp(y), un_add(un_to(un_muls(y, 2), "interp"), x));
+}
+
 static un_status movement(trial *t) {
   un_tensor *x = matrix(t, 3, 4);
   return SEE(t, un_pad_value(un_flip(x, un_list(0)), un_list(1, 0), un_list(0, 2), 7),
@@ -277,6 +283,7 @@ const scenario context_scenarios[] = {
   {"network on interp", "interp", network},
   {"network on null", "null", network},
   {"layers", "interp", layers},
+  {"devices", "interp", devices},
   {"movement", "interp", movement},
   {"joins", "interp", joins},
   {"assigning", "interp", assigning},

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define UN_USE_UNSTABLE
 #include <unir/unir.h>
@@ -355,6 +356,28 @@ Test(api, an_internal_fault_leaves_the_graph) {
   cr_expect(strncmp(text, "# unir ", 7) == 0 && strstr(text, "\nunir 1\n") && strstr(text, "sin f32"), "%s", text);
   un__remove_folder(folder);
   un_clear_error(cx);
+}
+
+/* Kernels are compiled at once, on several threads; the error is that of the first in the schedule, whichever fails first. */
+Test(api, of_several_kernels_that_fail_the_first_is_told) {
+  char folder[256], script[300];
+  un_ctx_options opt = UN_CTX_OPTIONS_INIT;
+  un_ctx *c;
+  cr_assert(un__temp_folder("test-cc", folder, sizeof folder));
+  snprintf(script, sizeof script, "%s/cc", folder);
+  FILE *f = fopen(script, "w");
+  cr_assert(f && fputs("#!/bin/sh\nfor file; do case $file in *.c) source=$file;; esac; done\n"
+                       "if grep -q sqrt $source; then sleep 0.2; echo slow >&2; else echo quick >&2; fi\nexit 1\n", f) >= 0 && fclose(f) == 0);
+  cr_assert_eq(chmod(script, 0700), 0);
+  setenv("UNIR_CC", script, 1);
+  setenv("UNIR_THREADS", "4", 1);
+  opt.device = "cc";
+  cr_assert_eq(un_ctx_create(&opt, &c), UN_OK);
+  un_tensor *x = un_from_data(c, UN_F32, un_shape(1, 2), (const float[]){1, 2}), *y = un_from_data(c, UN_F32, un_shape(1, 3), (const float[]){1, 2, 3});
+  cr_expect_eq(un_realize(c, 2, (un_tensor *[]){un_sqrt(x), un_neg(y)}), UN_ERR_COMPILE);
+  cr_expect(strstr(un_error(c), "slow") && !strstr(un_error(c), "quick"), "%s", un_error(c));
+  un_ctx_destroy(c);
+  un__remove_folder(folder);
 }
 
 Test(api, equal_expressions_are_one_node) {

@@ -1,11 +1,12 @@
 /* fuzz.c - random tensor programs, run by the interpreter and by a device, compared.
  *
- * usage: fuzz [--programs=N] [--seed=S] [--size=N] [--device=NAME] [--strict] [--plans] [--coverage=N] [--jobs=N] [--replay=FILE]
+ * usage: fuzz [--programs=N] [--seed=S] [--size=N] [--device=NAME] [--strict] [--plans] [--coverage=N] [--jobs=N]
+ *             [--second=NAME] [--replay=FILE]
  *
  * Prints the seed first, so that a crash can be repeated. A program that fails is shrunk (each trial in a child process, so
  * that crashes shrink too) and printed as .un, ready for tests/golden or --replay. --coverage=N: every op of the tensor stage
  * must have been reached N times. --plans: each kernel is optimised by a random legal plan, not by the heuristics. --jobs=N: N threads,
- * each with an engine of its own; what fails is then looked at alone. Exit 0: all agree. */
+ * each with an engine of its own; what fails is then looked at alone. --second=NAME: some tensors go to this device and back. Exit 0: all agree. */
 #include <getopt.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -23,7 +24,7 @@
 typedef struct settings {
   unsigned programs, size, jobs;
   uint64_t seed, coverage;
-  const char *device, *replay;
+  const char *device, *second, *replay;
   bool strict, plans;
 } settings;
 
@@ -73,7 +74,9 @@ static bool bench_open(bench *b, const settings *s) {
   if (!b->session || un__engine_create(b->world, &b->engine, &b->err) != UN_OK) return false;
   b->plans = s->seed;
   if (s->plans) un__engine_plan_with(b->engine, random_plan, &b->plans);
-  return un__engine_device(b->engine, s->device, &b->device, &b->err) == UN_OK;
+  int second;
+  if (un__engine_device(b->engine, s->device, &b->device, &b->err) != UN_OK) return false;
+  return !s->second || un__engine_device(b->engine, s->second, &second, &b->err) == UN_OK;
 }
 
 static void bench_close(bench *b) {
@@ -200,6 +203,7 @@ static void report(program *p, const settings *s, uint64_t seed, const char *why
   un__sb_init(&text);
   un__print_text(&text, p->sink, "fuzz", UN__STAGE_TENSOR, false);
   printf("# fails on %s: fuzz --replay=FILE%s", s->device, s->strict ? " --strict" : "");
+  if (s->second) printf(" --second=%s", s->second);
   if (s->plans) printf(" --plans --seed=%llu", (unsigned long long)s->seed);
   printf("\n%s", un__sb_str(&text));
   un__sb_finish(&text);
@@ -226,7 +230,7 @@ static bool try_seed(const settings *s, bench *b, program *p, uint64_t *counts, 
   un__err err = {0};
   rng r = {s->seed};
   *p = (program){0};
-  if (!program_make(p, &r, s->size / 2 + rng_below(&r, s->size), s->strict, &err))
+  if (!program_make(p, &r, s->size / 2 + rng_below(&r, s->size), s->strict, s->second != NULL, &err))
     return snprintf(why, size, "the program cannot be made: %s", err.text), false;
   count_ops(p->sink, counts);
   return compare(p, b, why, size);
@@ -370,11 +374,11 @@ static int replay(const settings *s) {
 enum { SKIPPED = 77 };     /* the exit status by which meson knows it */
 
 int main(int argc, char **argv) {
-  enum { PROGRAMS = 1, SEED, SIZE, DEVICE, STRICT, PLANS, COVERAGE, JOBS, REPLAY };
+  enum { PROGRAMS = 1, SEED, SIZE, DEVICE, STRICT, PLANS, COVERAGE, JOBS, SECOND, REPLAY };
   static const struct option options[] = {
     {"programs", required_argument, NULL, PROGRAMS}, {"seed", required_argument, NULL, SEED}, {"size", required_argument, NULL, SIZE},
     {"device", required_argument, NULL, DEVICE}, {"strict", no_argument, NULL, STRICT}, {"plans", no_argument, NULL, PLANS}, {"coverage", required_argument, NULL, COVERAGE},
-    {"jobs", required_argument, NULL, JOBS}, {"replay", required_argument, NULL, REPLAY}, {0}};
+    {"jobs", required_argument, NULL, JOBS}, {"second", required_argument, NULL, SECOND}, {"replay", required_argument, NULL, REPLAY}, {0}};
   settings s = {.programs = 100, .size = 14, .jobs = 1, .seed = 1, .device = "cpu"};
   int o;
   while ((o = getopt_long(argc, argv, "", options, NULL)) != -1) switch (o) {
@@ -386,6 +390,7 @@ int main(int argc, char **argv) {
     case PLANS: s.plans = true; break;
     case COVERAGE: s.coverage = strtoull(optarg, NULL, 10); break;
     case JOBS: s.jobs = (unsigned)strtoul(optarg, NULL, 10); break;
+    case SECOND: s.second = optarg; break;
     case REPLAY: s.replay = optarg; break;
     default: return 2;
     }

@@ -30,7 +30,21 @@ double eps_of(un__dtype d) { return ldexp(1.0, -(int)un__dt_info(d)->mantissa - 
 int64_t numel(const un_uop *n) { return un__shape_known_numel(n->shape); }
 int64_t dim(const un_uop *n, uint32_t i) { return un__known_size(n->shape->dim[i]); }
 
+/* Device 1 has a kernel to run where there is more than one axis. */
+static const un_uop *there_and_back(maker *m, const un_uop *n) {
+  un__graph *g = m->p->ws;
+  int64_t axes[UN__MAX_RANK];
+  uint32_t rank = n->shape->rank;
+  for (uint32_t i = 0; i < rank; i++) axes[i] = rank - 1 - i;
+  n = un__uop(g, UN__OP_COPY, n->dtype, &n, 1, (int64_t[]){1}, 1);
+  if (rank > 1 && n) n = un__uop(g, UN__OP_PERMUTE, n->dtype, &n, 1, axes, rank);
+  if (rank > 1 && n) n = un__uop(g, UN__OP_CONTIGUOUS, n->dtype, &n, 1, NULL, 0);
+  if (rank > 1 && n) n = un__uop(g, UN__OP_PERMUTE, n->dtype, &n, 1, axes, rank);
+  return n ? un__uop(g, UN__OP_COPY, n->dtype, &n, 1, (int64_t[]){0}, 1) : NULL;
+}
+
 const un_uop *keep(maker *m, const un_uop *n, fact f) {
+  if (n && m->copies && rng_below(&m->copies_of, 4) == 0) n = there_and_back(m, n);
   if (n && m->n < MAX_TENSORS) {
     m->tensor[m->n] = n;
     m->fact_of[m->n++] = f;
@@ -403,10 +417,10 @@ static void make_step(maker *m) {
   maker_of(op)(m, op);
 }
 
-bool program_make(program *p, rng *r, unsigned size, bool strict, un__err *err) {
+bool program_make(program *p, rng *r, unsigned size, bool strict, bool copies, un__err *err) {
   *p = (program){.ws = un__workspace_create(err)};
   if (!p->ws) return false;
-  maker m = {.p = p, .r = r, .strict = strict};
+  maker m = {.p = p, .r = r, .strict = strict, .copies = copies, .copies_of = {~r->state}};
   while (!m.n && err->status == UN_OK) make_leaf(&m);
   for (unsigned i = 0; i < size && err->status == UN_OK; i++) make_step(&m);
   const un_uop *roots[MAX_RESULTS];

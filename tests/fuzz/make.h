@@ -10,6 +10,8 @@ typedef struct maker {
   program *p;
   rng *r;
   bool strict;
+  bool copies;                           /* some tensors go to device 1 and come back */
+  rng copies_of;                         /* which: a program without copies is otherwise the same */
   const un_uop *tensor[MAX_TENSORS];     /* none without elements */
   fact fact_of[MAX_TENSORS];
   uint32_t n;

@@ -28,9 +28,9 @@ typedef struct program {
   un__itensor input[MAX_INPUTS];
 } program;
 
-/* A program of about `size` operations. strict: sums are exact too (the numerics level grants no licence). False when
- * memory is short; never for another reason. */
-bool program_make(program *p, rng *r, unsigned size, bool strict, un__err *err);
+/* A program of about `size` operations. strict: sums are exact too (the numerics level grants no licence). copies: some tensors
+ * go to device 1, are laid out anew there and come back. False when memory is short; never for another reason. */
+bool program_make(program *p, rng *r, unsigned size, bool strict, bool copies, un__err *err);
 void program_finish(program *p);
 
 /* Counts the ops of a graph into counts[UN__OP_COUNT]. */

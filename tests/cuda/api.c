@@ -84,6 +84,43 @@ static void lost_in_the_middle(void) {
   un_ctx_destroy(other);
 }
 
+/* More than one piece of it, from GPU to GPU, to the host and back. */
+static void from_device_to_device(void) {
+  enum { N = 800000 };
+  static int32_t x[N], y[N];
+  for (int32_t i = 0; i < N; i++) x[i] = i * 7;
+  un_ctx *cx = context_on("cuda:0");
+  un_tensor *t = un_from_data(cx, UN_I32, un_shape(1, N), x);
+  static const char *const way[] = {"cuda:1", "interp", "cuda:1", "cuda:0", "null", "cuda:0"};
+  for (size_t i = 0; i < sizeof way / sizeof *way; i++) {
+    un_tensor *there = un_to(t, way[i]);
+    memset(y, 0, sizeof y);
+    CHECK(un_read(there, y, sizeof y) == UN_OK, "%s: %s", way[i], un_error(cx));
+    CHECK(!memcmp(x, y, sizeof x), "%s", way[i]);
+    t = there;
+  }
+  un_stats s = UN_STATS_INIT;
+  CHECK(un_get_stats(cx, &s) == UN_OK && s.kernels_compiled == 0);
+  un_ctx_destroy(cx);
+  check_clean();
+}
+
+/* A GPU that is lost takes what is on it, and nothing else. */
+static void lost_beside_another(void) {
+  float x = 3, y = 0;
+  un_ctx *cx = context_on("cuda:0");
+  un_tensor *t = un_from_data(cx, UN_F32, un_shape(0), &x), *there = un_to(t, "cuda:1");
+  CHECK(un_realize(cx, 1, &there) == UN_OK, "%s", un_error(cx));
+  fail_call("cuStreamSynchronize", 0, 719);
+  CHECK(un_read(t, &y, sizeof y) == UN_ERR_DEVICE);
+  un_clear_error(cx);
+  un_tensor *from_lost = un_to(un_reshape(t, un_shape(1, 1)), "cuda:1"), *from_other = un_to(there, "interp");
+  CHECK(un_realize(cx, 1, &from_lost) == UN_ERR_DEVICE && strstr(un_error(cx), "cuda:0: the device's context is lost"), "%s", un_error(cx));
+  un_clear_error(cx);
+  CHECK(un_read(from_other, &y, sizeof y) == UN_OK && y == 3, "%s", un_error(cx));
+  un_ctx_destroy(cx);
+}
+
 static const test_case cases[] = {
   {"names", names},
   {"counts", counts},
@@ -91,6 +128,8 @@ static const test_case cases[] = {
   {"data to the device and back", data_and_back},
   {"no memory", no_memory, {"UNIR_CUDA_MEMORY_LIMIT=1M"}},
   {"lost in the middle", lost_in_the_middle},
+  {"from device to device", from_device_to_device},
+  {"lost beside another", lost_beside_another},
   {NULL},
 };
 

@@ -136,8 +136,8 @@ UN_API un_tensor *un_round(un_tensor *x);
 /* True where x is NaN. Integers: false. */
 UN_API un_tensor *un_isnan(un_tensor *x);
 
-/* The following take bool and integers as f32. sqrt is correctly rounded; exp, exp2, log, log2, sin and cos are within
- * 2 ULP in f32; docs/numerics.md has the measured bounds of all. f16 and bf16 in functions composed of several steps are computed in f32 and rounded once. */
+/* The following take bool and integers as f32. sqrt is correctly rounded; exp, exp2, log, log2, sin, cos and tanh are
+ * within 2 ULP in f32; docs/numerics.md has the measured bounds of all. f16 and bf16 in functions composed of several steps are computed in f32 and rounded once. */
 UN_API un_tensor *un_recip(un_tensor *x);      /* 1 / x */
 UN_API un_tensor *un_sqrt(un_tensor *x);
 UN_API un_tensor *un_rsqrt(un_tensor *x);      /* 1 / sqrt(x) */
@@ -149,7 +149,6 @@ UN_API un_tensor *un_sin(un_tensor *x);
 UN_API un_tensor *un_cos(un_tensor *x);
 UN_API un_tensor *un_tan(un_tensor *x);        /* sin x / cos x */
 UN_API un_tensor *un_sigmoid(un_tensor *x);    /* 1 / (1 + exp(-x)) */
-/* Rational approximation below 5/8 (Cephes), above it 1 - 2 / (exp(2|x|) + 1) with the sign of x: a few ULP. */
 UN_API un_tensor *un_tanh(un_tensor *x);
 /* Rational approximations on |x| < 1 and above (Cephes): a few ULP. */
 UN_API un_tensor *un_erf(un_tensor *x);

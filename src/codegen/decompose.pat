@@ -1,4 +1,4 @@
-// decompose.pat - EXP EXP2 LOG LOG2 SIN COS of f32 as arithmetic that vectorises: polynomials, exponent tricks on the bits,
+// decompose.pat - EXP EXP2 LOG LOG2 SIN COS TANH of f32 as arithmetic that vectorises: polynomials, exponent tricks on the bits,
 // WHERE for special values. No table, no gather. Within 2 ULP over all inputs, with and without fma; tests/unit has the
 // sampled check and tests/exec the sweep of all of f32.
 //
@@ -46,6 +46,12 @@ fn sin_poly_short(r: node, z: node): node =
   (((((-0.006928709449588804 * z + 0.08198593034878161) * z - 0.5992376997290281) * z + 2.5501620015225206) * z -
     5.167712723347543) * z + 3.141592653333978) * r
 
+/// tanh(a) / a - 1 for z = a^2, a < 5/8 (Cephes, tanhf.c).
+fn tanh_small_f32(z: node): node =
+  ((((-0.00570498872745 * z + 0.0206390887954) * z - 0.0537397155531) * z + 0.133314422036) * z - 0.333332819422) * z
+/// y, which is not negative, with the sign of x.
+fn signed_f32(y: node, x: node): node = BITCAST<f32>(BITCAST<u32>(y) | (BITCAST<u32>(x) & 0x80000000))
+
 /// A piece of 1/pi by the size of x: c0 below 2^53, c1 below 2^82, c2 below 2^111, else c3.
 fn by_size(a: node, c0: node, c1: node, c2: node, c3: node): node =
   WHERE(LT(a, 0x1.0p53), c0, WHERE(LT(a, 0x1.0p82), c1, WHERE(LT(a, 0x1.0p111), c2, c3)))
@@ -84,6 +90,17 @@ ruleset decompose_f32 ctx un__target {
     => scale_f32(exp_poly_f32((c - nf * 0.693359375) + nf * 2.12194440e-4), n)
     test EXP(v:f32) -> fires
     test EXP(v:f64) -> nomatch
+
+  /// a + a * g for a = |x|, from 5/8 on 1 + g: either way one division, and a sum that one multiplication may be contracted into.
+  @proof(fuzz)
+  rule tanh_f32: TANH(x:f32) if !own_function(x)
+    let a = BITCAST<f32>(BITCAST<u32>(x) & 0x7fffffff)
+    let small = LT(a, 0.625)
+    let g = WHERE(small, tanh_small_f32(a * a), -2.0 / (EXP(a + a) + 1.0))
+    let base = WHERE(small, a, 1.0)
+    => signed_f32(base * g + base, x)
+    test TANH(v:f32) -> fires
+    test TANH(v:f64) -> nomatch
 
   /// x = m * 2^e with m in [sqrt(1/2), sqrt(2)); subnormals are scaled up first.
   @proof(fuzz)

@@ -1,4 +1,4 @@
-// decompose64.pat - EXP EXP2 LOG LOG2 SIN COS of f64 in the manner of decompose.pat, within 3 ULP of samples.
+// decompose64.pat - EXP EXP2 LOG LOG2 SIN COS TANH of f64 in the manner of decompose.pat, within 3 ULP of samples.
 c_include "codegen/decompose.h"
 
 extern fn sin_f64_large(x: node): node
@@ -48,9 +48,26 @@ fn sin_poly_f64(z: node): node =
   0x1.612460b68a795p-33) * z - 0x1.ae64567e72f5dp-26) * z + 0x1.71de3a556b9b1p-19) * z - 0x1.a01a01a01a00dp-13) *
   z + 0x1.1111111111111p-7) * z - 0x1.5555555555555p-3
 
+/// (tanh(a) / a - 1) / z for z = a^2, a < 5/8, as p / q (Cephes, tanh.c).
+fn tanh_p_f64(z: node): node = (-9.64399179425052238628e-1 * z - 9.92877231001918586564e1) * z - 1.61468768441708447952e3
+fn tanh_q_f64(z: node): node = ((z + 1.12811678491632931402e2) * z + 2.23548839060100448583e3) * z + 4.84406305325125486048e3
+fn signed_f64(y: node, x: node): node = BITCAST<f64>(BITCAST<u64>(y) | (BITCAST<u64>(x) & 0x8000000000000000))
+
 fn sin_near_f64(r: node, z: node): node = r * z * sin_poly_f64(z) + r
 
 ruleset decompose_f64 {
+  /// As for f32, the small ones by a quotient of their own: one division does both.
+  @proof(fuzz)
+  rule tanh_f64: TANH(x:f64)
+    let a = BITCAST<f64>(BITCAST<u64>(x) & 0x7fffffffffffffff)
+    let small = LT(a, 0.625)
+    let z = a * a
+    let g = WHERE(small, z * tanh_p_f64(z), -2.0) / WHERE(small, tanh_q_f64(z), EXP(a + a) + 1.0)
+    let base = WHERE(small, a, 1.0)
+    => signed_f64(base * g + base, x)
+    test TANH(v:f64) -> fires
+    test TANH(v:f32) -> nomatch
+
   /// 2^x = 2^n * 2^f, n the nearest integer.
   @proof(fuzz)
   rule exp2_f64: EXP2(x:f64)

@@ -37,7 +37,7 @@ extern fn   joined_tuples(xs: nodes): nodes
 extern fn   halved(c: node, n: node): nodes
 extern fn   widened_tuple(get: node): node
 
-opset Elementwise = NEG | RECIP | SQRT | EXP | EXP2 | LOG | LOG2 | SIN | COS | TRUNC | FLOOR | NOT | ADD | SUB | MUL | FDIV
+opset Elementwise = NEG | RECIP | SQRT | EXP | EXP2 | LOG | LOG2 | SIN | COS | TANH | TRUNC | FLOOR | NOT | ADD | SUB | MUL | FDIV
   | FLOORDIV | FLOORMOD | TRUNCDIV | TRUNCMOD | MAX | MIN | POW | LT | NE | EQ | AND | OR | XOR | SHL | SHR | THREEFRY
   | WHERE | MULACC | CAST | BITCAST | ASYNC
 

@@ -8,6 +8,9 @@
 
 static inline const un__target *un__target_of(const un__rw *rw) { return rw->ctx ? rw->ctx : un__target_interp(); }
 
+/* The same, where rules ask for what a GPU has. */
+typedef un__target un__gpu_target;
+
 /* ---- narrow.pat ---- */
 
 bool un__pred_emulated(un__rw *rw, const un_uop *x);

@@ -3,7 +3,7 @@
 // f16 result; what comes from f64 or wide integers is rounded to odd on the way, which keeps what the last rounding needs.
 c_include "codegen/lower.h"
 
-opset InF32One = NEG | RECIP | SQRT | TRUNC | FLOOR | EXP | EXP2 | LOG | LOG2 | SIN | COS
+opset InF32One = NEG | RECIP | SQRT | TRUNC | FLOOR | EXP | EXP2 | LOG | LOG2 | SIN | COS | TANH
 opset InF32Two = ADD | SUB | MUL | FDIV | MAX | MIN | POW
 opset Compared = LT | NE | EQ
 
@@ -13,6 +13,8 @@ extern pred emulated(x: node)
 extern pred soft_f16(x: node)
 /// The target does not round f32 to bf16.
 extern pred soft_bf16(x: node)
+/// The target has instructions near functions of f32, and the numerics level lets backends differ.
+extern pred own_function(x: node)
 
 // ---- f32 and its bits ----
 
@@ -57,6 +59,75 @@ fn f16_decoded(u: node): node = BITCAST<f32>(f16_value(u & 0x7fff) | ((u & 0x800
 
 fn e4m3_value(m: node): node = WHERE(EQ(m, #0x7f), (#0x7fc00000):dtype(m), BITCAST<u32>(BITCAST<f32>(m << 20) * 0x1.0p120))
 fn e4m3_decoded(u: node): node = BITCAST<f32>(e4m3_value(u & 0x7f) | ((u & 0x80) << 24))
+
+// ---- near functions ----
+
+/// 2^2a, from an instruction that gives no subnormals: the square does. It is rounded before it meets a sum, which an infinity must
+/// have reached by then.
+fn square(x: node): node = BITCAST<f32>(BITCAST<u32>(x * x))
+fn near_exp2(half: node): node = square(EXP2_NEAR(half))
+
+/// What an operation on values that came from f32 would round them to and widen again: under `contract` the digits stay, as they would
+/// in a fused multiplication and addition. A conversion to f32 and back that the program asks for is not touched.
+ruleset unrounded ctx un__target {
+  /// Two such operands.
+  for op in InF32Two {
+    @fp(contract) @proof(fuzz)
+    rule unrounded_both: op(CAST<f16|bf16>(x:f32), CAST<f16|bf16>(y:f32)) if emulated(root) => CAST(op(x, y)):dtype(root)
+      test(contract) ADD(CAST<bf16>(v:f32), CAST<bf16>(w:f32)) -> CAST<bf16>(ADD(v:f32, w:f32))
+      test ADD(CAST<bf16>(v:f32), CAST<bf16>(w:f32)) -> nomatch
+  }
+  /// The first of two.
+  for op in InF32Two {
+    @fp(contract) @proof(fuzz)
+    rule unrounded_left: op(CAST<f16|bf16>(x:f32), y) if emulated(root) => CAST(op(x, CAST<f32>(y))):dtype(root)
+      test(contract) SUB(CAST<bf16>(v:f32), w:bf16) -> CAST<bf16>(SUB(v:f32, CAST<f32>(w:bf16)))
+  }
+  /// The second of two.
+  for op in InF32Two {
+    @fp(contract) @proof(fuzz)
+    rule unrounded_right: op(x, CAST<f16|bf16>(y:f32)) if emulated(root) => CAST(op(CAST<f32>(x), y)):dtype(root)
+      test(contract) SUB(v:bf16, CAST<bf16>(w:f32)) -> CAST<bf16>(SUB(CAST<f32>(v:bf16), w:f32))
+  }
+  /// The only one.
+  for op in InF32One {
+    @fp(contract) @proof(fuzz)
+    rule unrounded_one: op(CAST<f16|bf16>(x:f32)) if emulated(root) => CAST(op(x)):dtype(root)
+      test(contract) NEG(CAST<bf16>(v:f32)) -> CAST<bf16>(NEG(v:f32))
+      test NEG(CAST<bf16>(v:f32)) -> nomatch
+  }
+}
+
+/// Functions of narrow floats for which an instruction is near enough. Operands that came from f32 stay as they were.
+ruleset near ctx un__gpu_target {
+  /// e^x to 2^-16 of it: the argument, 64 at most, is 2^-18 off.
+  @fp(contract) @proof(fuzz)
+  rule near_exp: EXP(CAST<f16|bf16>(x:f32)) if own_function(root) => CAST(near_exp2(x * 0.72134752)):dtype(root)
+    test(contract) EXP(CAST<bf16>(v:f32)) -> CAST<bf16>(near_exp2(v:f32 * 0.72134752))
+    test EXP(CAST<bf16>(v:f32)) -> nomatch
+  /// Of what was narrow before.
+  @fp(contract) @proof(fuzz)
+  rule near_exp_narrow: EXP(x:f16|bf16) if own_function(x) => CAST(near_exp2(CAST<f32>(x) * 0.72134752)):dtype(x)
+    test(contract) EXP(v:f16) -> CAST<f16>(near_exp2(CAST<f32>(v:f16) * 0.72134752))
+    test EXP(v:f16) -> nomatch
+  /// 2^x to 2^-19 of it.
+  @fp(contract) @proof(fuzz)
+  rule near_exp2: EXP2(CAST<f16|bf16>(x:f32)) if own_function(root) => CAST(near_exp2(x * 0.5)):dtype(root)
+    test(contract) EXP2(CAST<bf16>(v:f32)) -> CAST<bf16>(near_exp2(v:f32 * 0.5))
+  /// Of what was narrow before.
+  @fp(contract) @proof(fuzz)
+  rule near_exp2_narrow: EXP2(x:f16|bf16) if own_function(x) => CAST(near_exp2(CAST<f32>(x) * 0.5)):dtype(x)
+    test(contract) EXP2(v:f16) -> CAST<f16>(near_exp2(CAST<f32>(v:f16) * 0.5))
+  /// The instruction is within 2^-11, a quarter of a bf16's last place; too much for f16.
+  @fp(contract) @proof(fuzz)
+  rule near_tanh: TANH(CAST<bf16>(x:f32)) if own_function(root) => CAST<bf16>(TANH_NEAR(x))
+    test(contract) TANH(CAST<bf16>(v:f32)) -> CAST<bf16>(TANH_NEAR(v:f32))
+    test(contract) TANH(CAST<f16>(v:f32)) -> nomatch
+  /// Of what was narrow before.
+  @fp(contract) @proof(fuzz)
+  rule near_tanh_narrow: TANH(x:bf16) if own_function(x) => CAST<bf16>(TANH_NEAR(CAST<f32>(x)))
+    test(contract) TANH(v:bf16) -> CAST<bf16>(TANH_NEAR(CAST<f32>(v:bf16)))
+}
 
 ruleset narrow ctx un__target {
   /// One operand: computed in f32 and rounded once.
@@ -198,4 +269,4 @@ ruleset narrow_casts ctx un__target {
     test CAST<f32>(v:f8e4m3) -> e4m3_decoded(CAST<u32>(BITCAST<u8>(v:f8e4m3)))
 }
 
-stage narrow { use narrow, narrow_casts  walk post  fuel 64 }
+stage narrow { use near, unrounded, narrow, narrow_casts  walk post  fuel 64 }

@@ -3,7 +3,7 @@
  * Two roundings are counted where the operands are not exact, the interpreter's and the backend's; none where they are
  * and the operation is correctly rounded, so such results must agree to the bit. On top come the licences of `precise`:
  *
- *   contract       a product may reach a sum unrounded: MUL is half a step off for what reads it
+ *   contract       a product may reach a sum unrounded, a narrow float whatever reads it: they are half a step off for that
  *   reduce_order   any order of n terms: (n - 1) roundings of at most the sum of absolute terms, on both sides
  *
  * and the functions that are not correctly rounded, by the steps that the numerics contract allows them. A comparison,
@@ -23,30 +23,46 @@ static double step_at(un__dtype dt, double v) {
   return ldexp(1.0, (e > emin ? e : emin) - d->mantissa);
 }
 
-/* Steps that the contract lets a backend's function be off, and one for the interpreter's own; half a step for a
- * product that was rounded at all. */
-static double own_steps(un__op op, const un__value *x, double r) {
-  switch (op) {
+static double number(const un__value *v) {
+  if (un__dt_is_float(v->dtype)) return v->f;
+  return un__dt_class(v->dtype) == UN__CLASS_UINT ? (double)(uint64_t)v->i : (double)v->i;
+}
+
+/* Whether r, computed from numbers, is that of the dtype which is next to it: then what reads it may have the digits that were cut
+ * off, or a number beyond the dtype's largest. Of narrow floats all arithmetic and conversions do that, of others products. */
+static double cut_steps(const un_uop *n, const un__value *x, double r) {
+  un__value wide[3], exact;
+  bool narrow = un__dt_info(n->dtype)->size < 4;
+  if (!narrow) return n->op == UN__OP_MUL && fma(x[0].f, x[1].f, -r) != 0 ? 0.5 : 0;
+  if (n->op == UN__OP_WHERE || n->op == UN__OP_BITCAST) return 0;
+  for (uint32_t i = 0; i < n->nsrc && i < 3; i++) wide[i] = un__value_f(UN__DT(UN_F64), number(&x[i]));
+  if (!un__eval((un__op)n->op, UN__DT(UN_F64), wide, &exact) || exact.f == r || isnan(r)) return 0;
+  return isinf(r) ? (double)INFINITY : 0.5;
+}
+
+/* Steps that the contract lets a backend's function be off, and one for the interpreter's own; half a step for what was rounded
+ * but may be read as it was before. */
+static double own_steps(const un_uop *n, const un__value *x, double r) {
+  switch (n->op) {
   case UN__OP_EXP:
   case UN__OP_EXP2:
   case UN__OP_LOG:
   case UN__OP_LOG2:
   case UN__OP_SIN:
   case UN__OP_COS:
+  case UN__OP_TANH:
     return 3;
   case UN__OP_POW:
     return 5;
-  case UN__OP_MUL:
-    return fma(x[0].f, x[1].f, -r) == 0 ? 0 : 0.5;
   default:
-    return 0;
+    return cut_steps(n, x, r);
   }
 }
 
 /* From the propagated error to the bound of a rounded float result. */
 static double rounded(un__dtype dt, double r, double propagated, double steps) {
   if (propagated == 0 && steps == 0) return 0;
-  if (isnan(propagated)) return (double)INFINITY;
+  if (isnan(propagated) || isinf(steps)) return (double)INFINITY;
   if (!isfinite(r)) return propagated > 0 ? (double)INFINITY : 0;
   double step = step_at(dt, fabs(r) + propagated);
   double total = propagated + steps * step + (propagated > 0 ? step : 0);
@@ -61,6 +77,11 @@ static double spread_same(const double *x, const double *e, double r) { return (
 static double spread_sum(const double *x, const double *e, double r) { return (void)x, (void)r, e[0] + e[1]; }
 static double spread_most(const double *x, const double *e, double r) { return (void)x, (void)r, most(e[0], e[1]); }
 static double spread_sin(const double *x, const double *e, double r) { return (void)x, (void)r, e[0] < 2 ? e[0] : 2; }
+/* The slope is steepest where the operand may be nearest to 0. */
+static double spread_tanh(const double *x, const double *e, double r) {
+  double t = fabs(x[0]) > e[0] ? tanh(fabs(x[0]) - e[0]) : 0;
+  return (void)r, e[0] * (1 - t * t);
+}
 static double spread_exp(const double *x, const double *e, double r) { return (void)x, fabs(r) * expm1(e[0]); }
 static double spread_exp2(const double *x, const double *e, double r) {
   return (void)x, fabs(r) * expm1(e[0] * log(2));
@@ -118,16 +139,11 @@ static const spread_fn spread_table[UN__OP_COUNT] = {
     [UN__OP_MUL] = spread_product, [UN__OP_MULACC] = spread_mulacc, [UN__OP_FDIV] = spread_quotient,
     [UN__OP_RECIP] = spread_recip, [UN__OP_SQRT] = spread_sqrt,     [UN__OP_EXP] = spread_exp,
     [UN__OP_EXP2] = spread_exp2,   [UN__OP_LOG] = spread_log,       [UN__OP_LOG2] = spread_log2,
-    [UN__OP_SIN] = spread_sin,     [UN__OP_COS] = spread_sin,       [UN__OP_FLOOR] = spread_floor,   [UN__OP_TRUNC] = spread_trunc,
+    [UN__OP_SIN] = spread_sin,     [UN__OP_COS] = spread_sin,       [UN__OP_TANH] = spread_tanh,    [UN__OP_FLOOR] = spread_floor,   [UN__OP_TRUNC] = spread_trunc,
     [UN__OP_POW] = spread_pow,
 };
 
 /* ---- everything else ---- */
-
-static double number(const un__value *v) {
-  if (un__dt_is_float(v->dtype)) return v->f;
-  return un__dt_class(v->dtype) == UN__CLASS_UINT ? (double)(uint64_t)v->i : (double)v->i;
-}
 
 /* An uncertain condition may take either branch. */
 static double bound_where(const un__value *x, const double *err) {
@@ -181,7 +197,7 @@ double un__ibound_element(const un_uop *n, const un__value *x, const double *err
   bool uncertain = false;
   for (uint32_t i = 0; i < n->nsrc; i++) uncertain = uncertain || err[i] > 0;
   bool is_float = un__dt_is_float(n->dtype);
-  if (!uncertain) return is_float ? rounded(n->dtype, r.f, 0, own_steps((un__op)n->op, x, r.f)) : 0;
+  if (!uncertain) return is_float ? rounded(n->dtype, r.f, 0, own_steps(n, x, r.f)) : 0;
   if (n->op == UN__OP_WHERE) return bound_where(x, err);
   spread_fn spread = spread_table[n->op];
   if (!is_float || !un__dt_is_float(x->dtype) || !spread) return bound_discrete(n, x, err, r);
@@ -190,7 +206,7 @@ double un__ibound_element(const un_uop *n, const un__value *x, const double *err
     v[i] = number(&x[i]);
     if (!isfinite(err[i])) return (double)INFINITY;
   }
-  return rounded(n->dtype, r.f, spread(v, err, r.f), own_steps((un__op)n->op, x, r.f));
+  return rounded(n->dtype, r.f, spread(v, err, r.f), own_steps(n, x, r.f));
 }
 
 /* Whether a term that is no number, or infinite, decides in every order: the others do not reach infinity, or 0, on their own. */

@@ -148,7 +148,7 @@ static const uint8_t op_cost[UN__OP_COUNT] = {
     [UN__OP_RECIP] = 4,     [UN__OP_SQRT] = 4,      [UN__OP_FDIV] = 4,      [UN__OP_EXP] = 12,
     [UN__OP_EXP2] = 12,     [UN__OP_LOG] = 14,      [UN__OP_LOG2] = 14,     [UN__OP_SIN] = 20,      [UN__OP_COS] = 20,
     [UN__OP_POW] = 40,      [UN__OP_THREEFRY] = 80, [UN__OP_FLOORDIV] = 16, [UN__OP_FLOORMOD] = 16,
-    [UN__OP_TRUNCDIV] = 16, [UN__OP_TRUNCMOD] = 16,
+    [UN__OP_TRUNCDIV] = 16, [UN__OP_TRUNCMOD] = 16, [UN__OP_TANH] = 30,
 };
 
 static bool takes_time(const un_uop *n, un__opt_kind *kind) {

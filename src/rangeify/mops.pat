@@ -6,7 +6,7 @@
 
 c_include "rangeify/index.h"
 
-opset Unary = NEG | RECIP | SQRT | EXP | EXP2 | LOG | LOG2 | SIN | COS | TRUNC | FLOOR | NOT
+opset Unary = NEG | RECIP | SQRT | EXP | EXP2 | LOG | LOG2 | SIN | COS | TANH | TRUNC | FLOOR | NOT
 opset Binary = ADD | SUB | MUL | FDIV | FLOORDIV | FLOORMOD | TRUNCDIV | TRUNCMOD | MAX | MIN | POW | LT | NE | EQ | AND
              | OR | XOR | SHL | SHR | THREEFRY
 opset Arithmetic = ADD | SUB | MUL | FLOORDIV | FLOORMOD | TRUNCDIV | TRUNCMOD | MAX | MIN

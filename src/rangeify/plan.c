@@ -186,7 +186,7 @@ static void keep_reductions(un__rf_plan *p) {
 static uint32_t own_weight(const un_uop *n) {
   switch (n->op) {
     case UN__OP_EXP: case UN__OP_EXP2: case UN__OP_LOG: case UN__OP_LOG2: case UN__OP_SIN: case UN__OP_COS: case UN__OP_POW:
-    case UN__OP_THREEFRY:
+    case UN__OP_TANH: case UN__OP_THREEFRY:
       return 8;
     case UN__OP_FDIV: case UN__OP_RECIP: case UN__OP_SQRT: case UN__OP_FLOORDIV: case UN__OP_FLOORMOD:
     case UN__OP_TRUNCDIV: case UN__OP_TRUNCMOD:

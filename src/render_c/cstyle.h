@@ -14,7 +14,8 @@
 typedef enum un__c_function {
   UN__C_SQRT_F32, UN__C_SQRT_F64, UN__C_TRUNC_F32, UN__C_TRUNC_F64, UN__C_FLOOR_F32, UN__C_FLOOR_F64, UN__C_FMA_F32, UN__C_FMA_F64,
   UN__C_MAX_F32, UN__C_MAX_F64, UN__C_MIN_F32, UN__C_MIN_F64,       /* NaN if either is; NULL: comparisons do it */
-  UN__C_EXP_F32, UN__C_EXP2_F32, UN__C_LOG_F32, UN__C_LOG2_F32,     /* NULL: lowering leaves none */
+  UN__C_EXP_F32, UN__C_EXP2_F32, UN__C_LOG_F32, UN__C_LOG2_F32, UN__C_TANH_F32,     /* NULL: lowering leaves none */
+  UN__C_EXP2_NEAR_F32, UN__C_TANH_NEAR_F32,
   UN__C_F32_OF_BITS, UN__C_F64_OF_BITS, UN__C_BITS_OF_F32, UN__C_BITS_OF_F64,
   UN__C_F32_OF_F16, UN__C_F16_OF_F32, UN__C_BF16_OF_F32,
   UN__C_FUNCTIONS

@@ -5,7 +5,7 @@
 include "simplify/externs.pat"
 c_include "simplify/simplify.h"
 
-opset Evaluable = NEG | RECIP | SQRT | EXP | EXP2 | LOG | LOG2 | SIN | COS | TRUNC | FLOOR | NOT
+opset Evaluable = NEG | RECIP | SQRT | EXP | EXP2 | LOG | LOG2 | SIN | COS | TANH | TRUNC | FLOOR | NOT
                 | ADD | SUB | MUL | FDIV | FLOORDIV | FLOORMOD | TRUNCDIV | TRUNCMOD | MAX | MIN | POW
                 | LT | NE | EQ | AND | OR | XOR | SHL | SHR | THREEFRY | WHERE | MULACC | CAST | BITCAST
 opset Bounded = ADD | SUB | MUL | NEG | FLOORDIV | FLOORMOD | TRUNCDIV | TRUNCMOD | MAX | MIN | LT | NE | EQ | AND | OR

@@ -54,7 +54,8 @@ typedef struct un__target {
   bool fma, native_f16, native_bf16;
   bool f16_convert;              /* f16 <-> f32 conversions in hardware */
   bool bf16_convert;             /* f32 -> bf16, too */
-  bool f32_functions;            /* EXP EXP2 LOG LOG2 of f32 within 2 ULP, in fewer instructions than are written out */
+  bool f32_functions;            /* EXP EXP2 LOG LOG2 TANH of f32 within 2 ULP, in fewer instructions than are written
+                                    out; EXP2_NEAR and TANH_NEAR */
   bool wide_index;               /* scalar addresses are cheapest in 64 bits */
   bool online_pays;              /* a second pass over memory costs more than rescaling sums. On CPUs it does not: rows lie in a
                                     cache, and softmax in one pass took 1.0 to 1.6 times as long, a variance up to 2 times. On a

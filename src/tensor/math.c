@@ -108,6 +108,8 @@ static node logistic_denominator(un__graph *g, node x) {
 static node sigmoid_of(un__graph *g, node x) { return un__unary(g, UN__OP_RECIP, logistic_denominator(g, x)); }
 static node silu_of(un__graph *g, node x) { return x ? fdiv(g, x, logistic_denominator(g, x)) : NULL; }
 
+node un__tensor_tanh(un__graph *g, node x) { return un__unary(g, UN__OP_TANH, un__tensor_as_float(g, x)); }
+
 /* c[0] x^(n-1) + ... + c[n-1] */
 static node polynomial(un__graph *g, node x, const double *c, int n) {
   node y = num(g, x, c[0]);
@@ -122,19 +124,6 @@ static node rational(un__graph *g, node x, const double *p, int np, const double
 /* The sign of x on a magnitude that is not negative. */
 static node with_sign_of(un__graph *g, node x, node magnitude) {
   return pick(g, lt(g, x, num(g, x, 0)), un__unary(g, UN__OP_NEG, magnitude), magnitude);
-}
-
-/* Coefficients: S. L. Moshier, Cephes, tanh.c (f64). */
-static node tanh_of(un__graph *g, node x) {
-  static const double p[] = {-9.64399179425052238628E-1, -9.92877231001918586564E1, -1.61468768441708447952E3};
-  static const double q[] = {1, 1.12811678491632931402E2, 2.23548839060100448583E3, 4.84406305325125486048E3};
-  if (!x) return NULL;
-  node a = float_abs(g, x), z = mul(g, x, x);
-  if (!a || !z) return NULL;
-  node small = mul(g, x, add(g, mul(g, z, rational(g, z, p, 3, q, 4)), num(g, x, 1)));     /* keeps -0 */
-  node e = add(g, un__unary(g, UN__OP_EXP, add(g, a, a)), num(g, x, 1));
-  node large = sub(g, num(g, x, 1), fdiv(g, num(g, x, 2), e));
-  return pick(g, lt(g, a, num(g, x, 0.625)), small, with_sign_of(g, x, large));
 }
 
 /* Coefficients: S. L. Moshier, Cephes, ndtr.c (f64): erf on |x| < 1, erfc on [1, 8). */
@@ -171,14 +160,13 @@ static node gelu_of(un__graph *g, node x) {
 static node gelu_tanh_of(un__graph *g, node x) {
   node cube = mul(g, mul(g, x, x), x);
   node inner = cube ? add(g, x, scale(g, cube, 0.044715)) : NULL;
-  return inner ? gate(g, x, tanh_of(g, scale(g, inner, 0.79788456080286535588))) : NULL;
+  return inner ? gate(g, x, un__unary(g, UN__OP_TANH, scale(g, inner, 0.79788456080286535588))) : NULL;
 }
 
 FLOAT_CALL(tan)
 FLOAT_CALL(rsqrt)
 FLOAT_CALL(sigmoid)
 FLOAT_CALL(silu)
-FLOAT_CALL(tanh)
 FLOAT_CALL(erf)
 FLOAT_CALL(gelu)
 FLOAT_CALL(gelu_tanh)

@@ -144,10 +144,12 @@ const un_uop *un__tensor_std(un__graph *g, const un_uop *x, const un_dims *axes,
 
 /* ---- positions ---- */
 
-/* The smallest position at which x is its extreme. If the extreme is NaN, then at which x is NaN. */
+/* The smallest position at which x is its extreme. If the extreme is NaN, then at which x is NaN. Narrow floats are compared in f32,
+ * which holds them all: once converted, they need not be for each comparison. */
 static const un_uop *position(un__graph *g, const char *what, un__op op, const un_uop *x, int axis, bool keepdim) {
   reduction r;
   un_dims have;
+  if (x && un__dt_is_float(x->dtype)) x = un__cast(g, UN__DT(un__tensor_accumulator(un__tensor_dtype(x))), x);
   if (!un__tensor_dims(g, x, &have) || !un__tensor_axis(g, what, axis, have.rank, &axis)) return NULL;
   if (!plan(g, what, x, &(un_dims){1, {axis}}, keepdim, &r)) return NULL;
   if (r.count == 0 && un__tensor_count(&r.result) != 0)

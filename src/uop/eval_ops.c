@@ -58,6 +58,7 @@ TRANSCENDENTAL(log)
 TRANSCENDENTAL(log2)
 TRANSCENDENTAL(sin)
 TRANSCENDENTAL(cos)
+TRANSCENDENTAL(tanh)
 
 /* 1 whatever the other operand is, as C says of quiet NaNs; the C library makes an exception of signalling ones. */
 bool un__ev_pow(un__dtype dt, const un__value *a, un__value *out) {

@@ -19,7 +19,7 @@ typedef struct bound {
 
 static const bound bounds[] = {
     {UN__OP_EXP, 1, 2},  {UN__OP_EXP2, 1, 2}, {UN__OP_LOG, 1, 2},
-    {UN__OP_LOG2, 1, 2}, {UN__OP_SIN, 1, 2},  {UN__OP_COS, 1, 2},  {UN__OP_POW, 1, 4},
+    {UN__OP_LOG2, 1, 2}, {UN__OP_SIN, 1, 2},  {UN__OP_COS, 1, 2},  {UN__OP_TANH, 1, 2}, {UN__OP_POW, 1, 4},
 };
 
 static uint64_t allowed(un__op op, bool reference) {

@@ -268,6 +268,18 @@ def f_cos(x):
     return math.nan if not math.isfinite(x) else 1.0 if x == 0 else alternating(x, 0)
 
 
+def f_tanh(x):
+    if math.isnan(x) or x == 0:
+        return x
+    if abs(x) > 100:
+        return math.copysign(1.0, x)
+    v = Fraction(x)
+    if abs(x) < 1e-8:
+        return v - v ** 3 / 3 + 2 * v ** 5 / 15
+    e = Fraction(with_prec(PREC, lambda: (2 * dec(x)).exp()))
+    return (e - 1) / (e + 1)
+
+
 def f_pow(a, b):
     try:
         special = not (math.isfinite(a) and math.isfinite(b)) or a == 0 or b == 0 or a == 1
@@ -323,7 +335,7 @@ def threefry(counter, key):
 
 
 UNARY = {"float": {"neg": lambda a: -a, "recip": lambda a: f_div(1.0, a), "sqrt": f_sqrt, "exp": f_exp, "exp2": f_exp2,
-                   "log": f_log, "log2": f_log2, "sin": f_sin, "cos": f_cos, "trunc": f_trunc, "floor": f_floor},
+                   "log": f_log, "log2": f_log2, "sin": f_sin, "cos": f_cos, "tanh": f_tanh, "trunc": f_trunc, "floor": f_floor},
          "int": {"neg": lambda a: -a, "not": lambda a: ~a},
          "bool": {"not": lambda a: 1 - a}}
 BITS = {"and": lambda a, b: a & b, "or": lambda a, b: a | b, "xor": lambda a, b: a ^ b}

@@ -1,4 +1,4 @@
-/* sweep.c - EXP EXP2 LOG LOG2 SIN COS of f32, as compiled for the CPU or a GPU, against the C library in double: every input, or
+/* sweep.c - EXP EXP2 LOG LOG2 SIN COS TANH of f32, as compiled for the CPU or a GPU, against the C library in double: every input, or
  * every STEP-th. usage: sweep cpu|cuda FUNCTION [STEP]. TAP output; fails above 2 units in the last place, or where a special
  * value or the sign of a zero differs. */
 #include <math.h>
@@ -19,7 +19,7 @@ enum { CHUNK = 1 << 20 };
 typedef struct function { const char *name; un__op op; double (*of)(double); } function;
 static const function functions[] = {
   {"exp", UN__OP_EXP, exp}, {"exp2", UN__OP_EXP2, exp2}, {"log", UN__OP_LOG, log}, {"log2", UN__OP_LOG2, log2}, {"sin", UN__OP_SIN, sin},
-  {"cos", UN__OP_COS, cos},
+  {"cos", UN__OP_COS, cos}, {"tanh", UN__OP_TANH, tanh},
 };
 
 /* Where it runs. */
@@ -162,6 +162,6 @@ int main(int argc, char **argv) {
   const function *f = argc > 2 ? function_of(argv[2]) : NULL;
   uint64_t step = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
   if (b && f && step) return run(b, f, step);
-  fprintf(stderr, "usage: sweep cpu|cuda exp|exp2|log|log2|sin|cos [STEP]\n");
+  fprintf(stderr, "usage: sweep cpu|cuda exp|exp2|log|log2|sin|cos|tanh [STEP]\n");
   return 2;
 }

@@ -162,7 +162,7 @@ typedef enum treatment {
 
 static treatment treatment_of(un__op op) {
   switch (op) {
-  case UN__OP_EXP: case UN__OP_EXP2: case UN__OP_LOG: case UN__OP_LOG2: case UN__OP_SIN: case UN__OP_COS: case UN__OP_POW:
+  case UN__OP_EXP: case UN__OP_EXP2: case UN__OP_LOG: case UN__OP_LOG2: case UN__OP_SIN: case UN__OP_COS: case UN__OP_TANH: case UN__OP_POW:
     return ROUGH;
   case UN__OP_NEG: return KEEPS;
   case UN__OP_MAX: case UN__OP_MIN: return CHOOSES;
@@ -174,7 +174,10 @@ static treatment treatment_of(un__op op) {
 
 /* exp and pow can be large: their scale is what they may reach from data of this size; beyond it the program is dull
  * but still right, because infinities compare as they are. */
-static double rough_scale(un__op op) { return op == UN__OP_SIN || op == UN__OP_COS ? 1.0 : op == UN__OP_POW ? 1e4 : op == UN__OP_EXP || op == UN__OP_EXP2 ? 64.0 : 16.0; }
+static double rough_scale(un__op op) { return op == UN__OP_SIN || op == UN__OP_COS || op == UN__OP_TANH ? 1.0 : op == UN__OP_POW ? 1e4 : op == UN__OP_EXP || op == UN__OP_EXP2 ? 64.0 : 16.0; }
+
+/* Whether what was rounded to d is read as it was rounded: under `contract` narrow floats may not be. */
+static bool read_as_rounded(const maker *m, un__dtype d) { return m->strict || !un__dt_is_float(d) || un__dt_info(d)->size >= 4; }
 
 static fact elementwise_fact(const maker *m, un__op op, un__dtype d, const fact *a, const fact *b) {
   double eps = fmax(fmax(a->eps, b ? b->eps : 0), un__dt_is_float(d) ? eps_of(d) : 0);
@@ -186,8 +189,8 @@ static fact elementwise_fact(const maker *m, un__op op, un__dtype d, const fact 
   case KEEPS: return (fact){exact, fmax(a->scale, b ? b->scale : 0), eps};
   /* Without the licence `contract` an addition is one rounding everywhere; with it a product may be fused into it. */
   case ADDS: return (fact){exact && m->strict, a->scale + b->scale, eps};
-  case MULTIPLIES: return (fact){exact, a->scale * b->scale, eps};
-  default: return (fact){true, 1e30, eps};
+  case MULTIPLIES: return (fact){exact && read_as_rounded(m, d), a->scale * b->scale, eps};
+  default: return (fact){read_as_rounded(m, d), 1e30, eps};
   }
 }
 
@@ -233,7 +236,9 @@ static const un_uop *make_cast(maker *m, un__op op) {
   while (op == UN__OP_BITCAST && (un__dt_info(d)->size != un__dt_info(from)->size || un__dt_is_bool(d)));
   /* The bits of a NaN are the backend's choice. */
   if (op == UN__OP_BITCAST && un__dt_is_float(from) && !un__is(m->tensor[a], UN__OP_BUFFER)) return NULL;
-  return keep(m, un__uop(m->p->ws, op, d, &m->tensor[a], 1, NULL, 0), exact_fact(d, 1e30));
+  fact f = exact_fact(d, 1e30);
+  f.exact = op == UN__OP_BITCAST || read_as_rounded(m, d);
+  return keep(m, un__uop(m->p->ws, op, d, &m->tensor[a], 1, NULL, 0), f);
 }
 
 /* ---- movement ---- */

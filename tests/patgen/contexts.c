@@ -17,6 +17,7 @@
 #include "opt/split.h"
 #include "rangeify/memory.h"
 #include "rewrite/match_test.h"
+#include "target/target.h"
 #include "uop/combine.h"
 
 static struct {
@@ -155,6 +156,7 @@ bool un__mt_context(un__rw *rw, const char *ctx, const un_uop *left) {
   forget();
   rw->ctx = NULL;
   if (!strcmp(ctx, "un__target") || !strcmp(ctx, "sample_ctx")) return true; /* NULL: the interpreter's, or none */
+  if (!strcmp(ctx, "un__gpu_target")) rw->ctx = (void *)un__target_gpu(0);
   if (!strcmp(ctx, "un__split")) rw->ctx = split_of(rw, left);
   if (!strcmp(ctx, "un__expansion")) rw->ctx = expansion_of(left);
   if (!strcmp(ctx, "un__accumulation")) rw->ctx = accumulation_of(rw, left);

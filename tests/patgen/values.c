@@ -67,7 +67,7 @@ static leniency leniency_of(const un_uop *from, uint32_t licences) {
     un__op op = (un__op)order[i]->op;
     l.zeros |= op == UN__OP_MAX || op == UN__OP_MIN || op == UN__OP_REDUCE || op == UN__OP_HREDUCE;
     bool function = op == UN__OP_EXP || op == UN__OP_EXP2 || op == UN__OP_LOG || op == UN__OP_LOG2 || op == UN__OP_SIN ||
-                    op == UN__OP_COS || op == UN__OP_POW;
+                    op == UN__OP_COS || op == UN__OP_TANH || op == UN__OP_EXP2_NEAR || op == UN__OP_TANH_NEAR || op == UN__OP_POW;
     if (function && !l.ulps) l.ulps = NEARLY;
     /* Sums of what is drawn under EXACT are exact in any order; products outgrow the digits. */
     if (op == UN__OP_REDUCE && un__attr(order[i], 0) == UN__OP_MUL && licences & EXACT) l.ulps = REORDERED;
@@ -297,7 +297,7 @@ static void try_points(firing *f) {
 /* A rule whose context is a target means what it says. Others do their part of a change to a whole kernel: what stands
  * before and after is not the same by itself. */
 static bool is_local(const subject *s) {
-  return !s->ctx || !strcmp(s->ctx, "un__target") || !strcmp(s->ctx, "sample_ctx");
+  return !s->ctx || !strcmp(s->ctx, "un__target") || !strcmp(s->ctx, "un__gpu_target") || !strcmp(s->ctx, "sample_ctx");
 }
 
 /* The rule on a term. True: it fired. */

@@ -107,7 +107,7 @@ typedef struct function { un__op op; const char *name; reference of; double boun
 static const function functions[] = {
   {UN__OP_EXP, "exp", expl, 2, 3}, {UN__OP_EXP2, "exp2", exp2l, 2, 3}, {UN__OP_LOG, "log", logl, 2, 3},
   {UN__OP_LOG2, "log2", log2l, 2, 3}, {UN__OP_SIN, "sin", sinl, 2, 3},
-  {UN__OP_COS, "cos", cosl, 2, 3},
+  {UN__OP_COS, "cos", cosl, 2, 3}, {UN__OP_TANH, "tanh", tanhl, 2, 3},
 };
 
 static const double special[] = {
@@ -231,12 +231,12 @@ Test(accuracy, narrow_arithmetic) {
 
 /* Every decomposition is built on vectors as it is on scalars. */
 Test(accuracy, vectors) {
-  static const un__op ops[] = {UN__OP_EXP, UN__OP_EXP2, UN__OP_LOG, UN__OP_LOG2, UN__OP_SIN, UN__OP_COS};
+  static const un__op ops[] = {UN__OP_EXP, UN__OP_EXP2, UN__OP_LOG, UN__OP_LOG2, UN__OP_SIN, UN__OP_COS, UN__OP_TANH};
   static const un_dtype dts[] = {UN_F32, UN_F64, UN_F16, UN_BF16};
   for (int d = 0; d < 4; d++)
-    for (int k = 0; k < 7; k++) {
+    for (int k = 0; k < 8; k++) {
       const un_uop *x = input(un__dt_vec(dts[d], 8), 0);
-      const un_uop *n = k < 6 ? un__unary(g, ops[k], x) : un__binary(g, UN__OP_POW, x, input(un__dt_vec(dts[d], 8), 1));
+      const un_uop *n = k < 7 ? un__unary(g, ops[k], x) : un__binary(g, UN__OP_POW, x, input(un__dt_vec(dts[d], 8), 1));
       n = pass("decompose", pass("narrow", n, true), true);
       cr_assert(n, "%s", err.text);
       cr_assert_eq(n->dtype, un__dt_vec(dts[d], 8));

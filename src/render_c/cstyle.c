@@ -127,7 +127,7 @@ static bool put_special(un__cstyle *r, const un_uop *n) {
 enum { FEW_ROUNDS = 16, FEW_STATEMENTS = 1024 };
 
 /* Such a loop costs more than its rounds, and one round waits for its loads before the next one's begin. Of many statements
- * each would be fetched to run once. */
+ * each would be fetched to run once, unless a loop is around. */
 static bool is_short(const un__cstyle *r, const un_uop *range) {
   int64_t rounds = un__known_size(range->src[0]), statements = 0;
   if (rounds < 0 || rounds > FEW_ROUNDS) return false;
@@ -136,7 +136,7 @@ static bool is_short(const un__cstyle *r, const un_uop *range) {
     if (un__is(n, UN__OP_RANGE)) return false;
     if (un__is(n, UN__OP_END)) return true;
     statements += un__lanes(n);
-    if (statements * rounds > FEW_STATEMENTS) return false;
+    if (!r->depth && statements * rounds > FEW_STATEMENTS) return false;
   }
   return false;
 }

@@ -270,12 +270,12 @@ static un_tensor *zeros(un_ctx *cx, un_dtype dtype, int64_t r, int64_t c) {
   return t && un_realize(cx, 1, &t) == UN_OK ? t : NULL;
 }
 
-/* Number i of the programs of a row, which differ in the number of rows: from the graph to a loaded kernel. */
+/* Number i of the programs of a row, which differ in a constant: from the graph to a loaded kernel. */
 static bool compile_once(un_ctx *cx, const row *r, int i, double *out) {
   un_scope_push(cx);
-  un_tensor *a = zeros(cx, r->dtype, r->rows + 256 * i, r->inner ? r->inner : r->columns);
+  un_tensor *a = zeros(cx, r->dtype, r->rows, r->inner ? r->inner : r->columns);
   un_tensor *b = r->inner ? zeros(cx, r->dtype, r->inner, r->columns) : NULL;
-  un_tensor *y = a && (b || !r->inner) ? r->make((operands){a, b}) : NULL;
+  un_tensor *y = a && (b || !r->inner) ? un_muls(r->make((operands){a, b}), 3 + i) : NULL;
   double start = now();
   un_program *p = y ? un_program_capture(cx, 1, &a, 1, &y, 0, NULL) : NULL;
   *out = now() - start;

@@ -11,7 +11,8 @@ enum {
   ROW_REGISTERS = 64,    /* elements of a row that one thread keeps */
   COLUMN_GROUP = 32,     /* threads that share a column, at most; twice as many where a multiprocessor has one block */
   COLUMN_STEPS = 8,      /* rows under way at once */
-  MIN_DEPTH = 8,         /* steps of a product that are staged at a time, or twice as many */
+  MIN_DEPTH = 8,         /* steps of a product that are staged at a time, at least; */
+  DEPTH_BYTES = 128,     /* .. and more, as long as they are no more bytes than that and there are 4 times as many */
   MIN_SIDE = 16,         /* of a product: below, it is read as rows or columns */
   MIN_COLUMN_WARP = 8,   /* threads side by side along a row: a cache line of vectors */
 };
@@ -97,7 +98,9 @@ static void pick_depth(un__opt_gpu *x, const un__opt_gpu_product *p) {
   uint32_t depth = s->order[s->n - 1];
   int64_t n = un__opt_gpu_size(x, depth);
   if (!x->c->k->axis[depth].known || n < 2 * MIN_DEPTH) return;
-  x->c->pick[depth].tile = n < 4 * MIN_DEPTH ? MIN_DEPTH : 2 * MIN_DEPTH;
+  int64_t steps = MIN_DEPTH, bytes = x->c->k->width;
+  while (steps * 2 * bytes <= DEPTH_BYTES && n >= 4 * steps) steps *= 2;
+  x->c->pick[depth].tile = steps;
   x->c->pick[depth].stage = true;
   un__opt_say(x->c, "both operands through shared memory, %lld steps of range %lld at a time", (long long)x->c->pick[depth].tile,
               (long long)x->c->k->axis[depth].id);

@@ -133,16 +133,42 @@ static int product_of(const un_uop *n) {
   return -1;
 }
 
+/* Whether source k of n is a product that nothing else uses. */
+static bool is_last_use(const un__cstyle *c, const un_uop *n, uint32_t k) {
+  const un_uop *source = n->src[k];
+  if (!un__is(source, UN__OP_WMMA)) return false;
+  for (uint32_t i = 0; i < c->list->nsrc; i++)
+    for (uint32_t j = 0; c->list->src[i] != n && j < c->list->src[i]->nsrc; j++)
+      if (c->list->src[i]->src[j] == source) return false;
+  return true;
+}
+
+/* The product is added up where the one before was. */
+static bool bind_sum(un__cstyle *c, const un_uop *n) {
+  un__c_ref lane[4];
+  for (uint32_t i = 0; i < 4; i++) lane[i] = un__c_lane(c, n->src[2], i);
+  return un__c_bind(c, n, lane, 4);
+}
+
+/* "f32 v7_0 = v5_0, v7_1 = v5_1, ..;" */
+static bool define_sum(un__cstyle *c, const un_uop *n) {
+  if (!un__c_define(c, n, 'v', c->at)) return false;
+  un__c_line(c);
+  for (uint32_t i = 0; i < 4; i++) {
+    if (i) un__c_emit(c, ", ");
+    else un__c_emit(c, "%T ", n->dtype);
+    un__c_emit(c, "%R = %R", un__c_lane(c, n, i), un__c_lane(c, n->src[2], i));
+  }
+  un__c_emit(c, ";\n");
+  return true;
+}
+
 bool un__cuda_put_wmma(un__cstyle *c, const un_uop *n) {
   int which = product_of(n);
   if (which < 0 || un__lanes(n) != 4) return false;
   un__cuda_of(c)->core_functions |= 1u << (LDMATRICES + which);
   un__c_ref left = pack(c, n->src[0]), right = pack(c, n->src[1]);
-  if (!un__c_define(c, n, 'v', c->at)) return false;
-  for (uint32_t i = 0; i < 4; i++) {
-    un__c_line(c);
-    un__c_emit(c, "%T %R = %R;\n", n->dtype, un__c_lane(c, n, i), un__c_lane(c, n->src[2], i));
-  }
+  if (!(is_last_use(c, n, 2) ? bind_sum(c, n) : define_sum(c, n))) return false;
   un__c_line(c);
   un__c_emit(c, "%s(", products[which].name);
   for (uint32_t i = 0; i < 4; i++) un__c_emit(c, "%R, ", un__c_lane(c, n, i));

@@ -41,7 +41,7 @@ typedef struct un__plan {
   int device;                 /* of what nothing places */
   int home;                   /* where its first kernel runs; spread: others run elsewhere */
   bool spread;
-  uint32_t nsteps, nslots, ninputs, nresults;
+  uint32_t nsteps, nkernels, nslots, ninputs, nresults;      /* nkernels: steps that are no transfers */
   un__step *steps;
   uint32_t *args;             /* slot of each argument of each step */
   size_t *slot_bytes;

@@ -251,6 +251,7 @@ static un_status fill_steps(builder *b) {
     const un_uop *kernel = b->schedule->src[i];
     un__step *s = &p->steps[i];
     *s = (un__step){.nargs = kernel->nsrc - 1, .first_arg = at, .device = device_of(kernel->src[1])};
+    p->nkernels += !is_transfer(kernel);
     if (!is_transfer(kernel)) s->kernel = (un__kernel *)*un__ptrmap_get(&b->kernels[s->device], kernel->src[0]);
     for (uint32_t k = 1; k < kernel->nsrc; k++) {
       uint32_t slot = (uint32_t)un__attr(kernel->src[k], 0);

@@ -56,7 +56,7 @@ static un_status run_steps(run *r) {
   /* A result without a kernel (no elements) has storage too. */
   for (uint32_t i = 0; i < r->plan->nresults; i++) UN__TRY(need_slot(r, (uint32_t)r->plan->result_slot[i]));
   pthread_mutex_lock(&r->e->lock);
-  r->e->stats.kernels_launched += r->plan->nsteps;
+  r->e->stats.kernels_launched += r->plan->nkernels;
   pthread_mutex_unlock(&r->e->lock);
   return UN_OK;
 }

@@ -468,7 +468,7 @@ un_status un__replay_run(un__replay *r, un__err *err) {
   r->last = r->phase;
   if (r->nphases > 1) r->phase ^= 1;
   pthread_mutex_lock(&r->e->lock);
-  r->e->stats.kernels_launched += r->plan->nsteps;
+  r->e->stats.kernels_launched += r->plan->nkernels;
   pthread_mutex_unlock(&r->e->lock);
   return UN_OK;
 }

@@ -114,6 +114,14 @@ Test(devices, a_copy_is_seen) {
   un_text_free(schedule);
 }
 
+Test(devices, a_copy_is_no_kernel) {
+  un_stats s = UN_STATS_INIT;
+  un_tensor *y = un_neg(un_to(matrix(), there));
+  cr_assert_eq(un_realize(cx, 1, &y), UN_OK, "%s", un_error(cx));
+  cr_assert_eq(un_get_stats(cx, &s), UN_OK);
+  cr_expect(s.kernels_launched == 1 && s.kernels_compiled == 1, "%d launched, %d compiled", (int)s.kernels_launched, (int)s.kernels_compiled);
+}
+
 /* ---- programs ---- */
 
 /* x here, its square there, and 1 more of it here again. */

@@ -195,7 +195,8 @@ static un_status compile_missing(builder *b) {
   for (size_t i = 0; i < b->missing.n; i++) {
     job *j = &b->missing.at[i];
     if (j->err.status == UN_OK && b->err->status == UN_OK) {
-      *un__ptrmap_get(&b->kernels[j->kernel->device], j->body) = (uintptr_t)publish_kernel(b->e, j->kernel, b->err);
+      uintptr_t *place = un__ptrmap_get(&b->kernels[j->kernel->device], j->body);      /* the kernel may be freed for an equal one */
+      *place = (uintptr_t)publish_kernel(b->e, j->kernel, b->err);
     } else {
       un__err_copy(b->err, &j->err);
       free_kernel(b->e, j->kernel);

@@ -19,8 +19,9 @@ stub_state *the_stub(void) {
 /* Beside it, with "_old" in its name. */
 void use_old_stub(void) {
   static char file[512];
-  int n = (int)strcspn(stub_file, ".");
-  snprintf(file, sizeof file, "%.*s_old%s", n, stub_file, stub_file + n);
+  const char *dot = strrchr(stub_file, '.');
+  CHECK(dot, "%s has no suffix", stub_file);
+  snprintf(file, sizeof file, "%.*s_old%s", (int)(dot - stub_file), stub_file, dot);
   stub_file = file;
   setenv("UNIR_CUDA_DRIVER", file, 1);
   setenv("UNIR_NVRTC", file, 1);

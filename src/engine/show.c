@@ -6,6 +6,7 @@
 
 #include "passes.h"
 #include "uop/text.h"
+#include "verdict.h"
 
 /* In the order of the pipeline: what a graph can be shown as is its own stage and those behind it. */
 static const struct { un__show show; const char *name; un__stage stage; } stages[] = {
@@ -98,6 +99,7 @@ static un_status show_kernel(shower *s, const un_uop *body, uint32_t number) {
   un__lowered l;
   bool ok = un__lower_kernel(s->ws, body, s->device->target, s->opt->licences, s->opt->why ? &why : NULL, &l);
   un_status status = ok || (s->opt->stage == UN__SHOW_OPT && l.optimised) ? UN_OK : un__graph_status(s->ws);
+  if (status == UN_OK && s->opt->why && l.linear) status = un__verdict(s->device, body, l.linear, &why, s->err);
   if (status == UN_OK && why.failed) status = un__fail(s->err, UN_ERR_NOMEM, "no memory to show a kernel");
   if (status == UN_OK) show_why(s, &why);
   if (status == UN_OK && s->opt->stage == UN__SHOW_OPT) show_graph(s, l.optimised, name);

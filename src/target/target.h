@@ -79,6 +79,17 @@ const un__target *un__target_gpu(size_t i);   /* of these the i-th GPU */
 /* Whether machine code for t can run in this process. */
 bool un__target_runs_here(const un__target *t);
 
+/* What a machine reaches at best: bytes a second from memory, f32 operations a second, an fma counted as two. 0: not known. A CPU's
+ * arithmetic is threads x lanes x an fma in each of two pipes x the clock, which only this machine's own description has (from
+ * /sys); nothing tells a CPU's bandwidth. */
+typedef struct un__peak { double bytes_per_second, f32_flops; } un__peak;
+un__peak un__target_peak(const un__target *t);
+
+/* How many blocks of a kernel one multiprocessor holds at a time, and what sets the limit. */
+typedef struct un__occupancy { uint32_t blocks, warps, max_warps; const char *limit; } un__occupancy;
+/* registers of one thread; 0: not known, so no limit. blocks 0: not one fits. */
+un__occupancy un__gpu_occupancy(const un__gpu *gpu, uint32_t threads, uint32_t registers, uint32_t shared_bytes);
+
 /* Room for the name of a GPU's description. */
 enum { UN__GPU_NAME = 96 };
 /* The description of a GPU whose own fields are known, named by all that decides about kernels. `name` holds UN__GPU_NAME

@@ -91,11 +91,22 @@ class Stages(kit.Case):
         for stage in ["opt", "linear", "source"]:
             plain, why = self.show(stage), self.show(stage, "--why")
             self.assertTrue(why.endswith(plain), stage)
-            self.assertRegex(why[:len(why) - len(plain)], r"^(; )?lanes: .*\n(.*\n)*(; )?threads: .*\n$")
+            self.assertRegex(why[:len(why) - len(plain)], r"^(; )?lanes: .*\n(.*\n)*(; )?threads: .*\n(; )?roofline: .*\n(; )?roofline: .*\n$")
         if "cpu" in kit.HAVE:
             self.assertRegex(self.show("asm", "--why", device="--device=cpu"), r"^# ")
+            self.assertRegex(self.show("opt", "--why", device="--device=cpu"), r"\nmeasured: [0-9.]+ [num]?s, [0-9.]+ .?B/s, [0-9.]+ .?flop/s")
         for stage in ["tensor", "schedule", "kernel"]:
             self.usage("show", "--why", "--stage=" + stage, "matmul.un", says="--why: the optimiser decides at stage opt")
+
+    def test_verdict(self):
+        """What the kernel has to do, and what a GPU that is only described makes of it."""
+        text = self.show("opt", "--why")
+        self.assertIn("roofline: 32768 bytes read and 16384 written, each element once; 524288 operations, 10.7 a byte\n", text)
+        self.assertIn("the bandwidth of memory and the clock of this target are not known", text)
+        text = self.show("cuda", "--why", device="--device=cuda:sm_90a")
+        self.assertRegex(text, r"// roofline: memory at 4.80 TB/s takes [0-9.]+ ns, arithmetic at 67.0 Tflop/s takes [0-9.]+ ns: bound by memory, expected ")
+        self.assertRegex(text, r"// occupancy: \d+ threads, (\d+ registers each|registers not known), \d+ bytes of shared memory: \d+ blocks, \d+ of 64 warps")
+        self.assertRegex(text, r"// code: (\d+ registers, \d+ bytes spilled, \d+ bytes of local memory, |not compiled: )")
 
     def test_notes_need_text(self):
         self.usage("show", "--notes", "matmul.un", says="--notes: needs --text")

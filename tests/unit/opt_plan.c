@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "opt/opt.h"
+#include "opt/work.h"
 #include "opt_kernels.h"
 #include "workspace_suite.h"
 
@@ -250,4 +251,27 @@ Test(opt, why_one_huge_sum) {
             "against 33554432\n"
             "chains: 4 accumulators along range 0: 2 operations a vector, 1 sums side by side already\n"
             "threads: one, sequential: no loop encloses every result (work 33554433)\n");
+}
+
+/* ---- how much there is to do ---- */
+
+#define WORK(k, r, w, ops)                                                                            \
+  do {                                                                                                \
+    un__opt_work have;                                                                                \
+    kern it = (k);                                                                                    \
+    cr_assert_eq(un__opt_work_of(it.root, un__target_generic(), &have, &err), UN_OK, "%s", err.text); \
+    cr_expect_eq(have.read, (uint64_t)(r), "%llu bytes read", (unsigned long long)have.read);         \
+    cr_expect_eq(have.written, (uint64_t)(w), "%llu written", (unsigned long long)have.written);      \
+    cr_expect_eq(have.operations, (uint64_t)(ops), "%llu operations", (unsigned long long)have.operations); \
+  } while (0)
+
+/* Elements count once, however often they are loaded; what is computed in an inner loop counts for each round. */
+Test(opt, work_is_counted_by_elements_and_rounds) {
+  WORK(k_matmul(g, UN_F32, 64, 32, 16, false, false), 4 * (64 * 16 + 16 * 32), 4 * 64 * 32, 2 * 64 * 32 * 16);
+  WORK(k_reduce(g, UN_F16, UN__OP_ADD, 10, 100, true), 2 * 1000, 2 * 10, 1000);
+  WORK(k_total(g, UN_F64, 1000), 8000, 8, 1000);
+  WORK(k_flat(g, UN_I8, 77), 77, 77, 77);
+  WORK(k_chain(g, UN_F32, 8, 16), 4 * (8 * 16 + 16), 4 * 8 * 16, 2 * 8 * 16);
+  /* One row of it: the maximum, then differences and their sum. */
+  WORK(k_softmax(g, UN_F32, 1, 100), 400, 400, 100 + 100 + 100 + 2 * 100);
 }

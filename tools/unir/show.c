@@ -46,7 +46,7 @@ static const tool_option options[] = {
   {"numerics", "NAME", 0, set_numerics, "precise (default), strict or fast"},
   {"text", NULL, 0, set_text, ".un text instead of trees; source and asm have one form"},
   {"notes", NULL, 0, set_notes, "with --text: shapes, bounds and open ranges as comments"},
-  {"why", NULL, 0, set_why, "what decided each choice of the optimiser; from stage opt on"},
+  {"why", NULL, 0, set_why, "what decided each choice of the optimiser, then a verdict: roofline, occupancy, spills, time; from stage opt on"},
 };
 
 /* The pipeline starts from a SINK: a lone tensor is wanted as a result. */

@@ -162,8 +162,8 @@ static const un_uop *renumber_loops(un__graph *g, const un_uop *kernel) {
   return kernel;
 }
 
-const un_uop *un__opt_apply(un__graph *ws, const un_uop *kernel, const un__opt_plan *plan, const un__target *t,
-                            uint32_t licences) {
+const un_uop *un__opt_take(un__graph *ws, const un_uop *kernel, const un__opt_plan *plan, const un__target *t,
+                           uint32_t licences) {
   for (uint32_t i = 0; kernel && i < plan->n; i++) {
     un__opt_kernel k;
     if (un__opt_kernel_of(&k, kernel, t, un__graph_err(ws)) != UN_OK) return NULL;
@@ -176,6 +176,12 @@ const un_uop *un__opt_apply(un__graph *ws, const un_uop *kernel, const un__opt_p
       kernel = stage ? stage_operand(ws, kernel, &plan->step[i], &k, t) : take_step(ws, kernel, &plan->step[i], &k, t);
     un__opt_kernel_finish(&k);
   }
+  return kernel;
+}
+
+const un_uop *un__opt_apply(un__graph *ws, const un_uop *kernel, const un__opt_plan *plan, const un__target *t,
+                            uint32_t licences) {
+  kernel = un__opt_take(ws, kernel, plan, t, licences);
   /* New ids may change the order of operands and with it the order of visits, but settle at once or nearly so. */
   for (int i = 0; kernel && plan->n && i < MAX_RENUMBERINGS; i++) {
     const un_uop *before = kernel;

@@ -13,6 +13,9 @@
 
 #include <math.h>
 
+/* An operation, wherever it stands. */
+typedef struct applied_op { un__op op; un__dtype dtype; uint32_t nsrc; } applied_op;
+
 static double most(double a, double b) { return a > b ? a : b; }
 
 /* The distance between neighbours of the dtype near v. */
@@ -30,19 +33,19 @@ static double number(const un__value *v) {
 
 /* Whether r, computed from numbers, is that of the dtype which is next to it: then what reads it may have the digits that were cut
  * off, or a number beyond the dtype's largest. Of narrow floats all arithmetic and conversions do that, of others products. */
-static double cut_steps(const un_uop *n, const un__value *x, double r) {
+static double cut_steps(const applied_op *n, const un__value *x, double r) {
   un__value wide[3], exact;
   bool narrow = un__dt_info(n->dtype)->size < 4;
   if (!narrow) return n->op == UN__OP_MUL && fma(x[0].f, x[1].f, -r) != 0 ? 0.5 : 0;
   if (n->op == UN__OP_WHERE || n->op == UN__OP_BITCAST) return 0;
   for (uint32_t i = 0; i < n->nsrc && i < 3; i++) wide[i] = un__value_f(UN__DT(UN_F64), number(&x[i]));
-  if (!un__eval((un__op)n->op, UN__DT(UN_F64), wide, &exact) || exact.f == r || isnan(r)) return 0;
+  if (!un__eval(n->op, UN__DT(UN_F64), wide, &exact) || exact.f == r || isnan(r)) return 0;
   return isinf(r) ? (double)INFINITY : 0.5;
 }
 
 /* Steps that the contract lets a backend's function be off, and one for the interpreter's own; half a step for what was rounded
  * but may be read as it was before. */
-static double own_steps(const un_uop *n, const un__value *x, double r) {
+static double own_steps(const applied_op *n, const un__value *x, double r) {
   switch (n->op) {
   case UN__OP_EXP:
   case UN__OP_EXP2:
@@ -159,17 +162,17 @@ static double bound_compare(const un__value *x, const double *err) {
 }
 
 /* Float to integer or bool: what the two ends of the operand's interval differ by. */
-static double bound_to_integer(const un_uop *n, const un__value *x, const double *err) {
+static double bound_to_integer(un__dtype dt, const un__value *x, const double *err) {
   un__value low, high, below = un__value_f(x->dtype, x->f - err[0]), above = un__value_f(x->dtype, x->f + err[0]);
   if (!isfinite(err[0]) || isnan(x->f)) return (double)INFINITY;
-  if (un__dt_is_bool(n->dtype)) return fabs(x->f) > err[0] ? 0 : 1;
-  if (!un__eval(UN__OP_CAST, n->dtype, &below, &low) || !un__eval(UN__OP_CAST, n->dtype, &above, &high))
+  if (un__dt_is_bool(dt)) return fabs(x->f) > err[0] ? 0 : 1;
+  if (!un__eval(UN__OP_CAST, dt, &below, &low) || !un__eval(UN__OP_CAST, dt, &above, &high))
     return (double)INFINITY;
   return number(&high) - number(&low);
 }
 
 /* Logic on bools of which some are uncertain: does any choice of those change the result? */
-static double bound_logic(const un_uop *n, const un__value *x, const double *err, un__value r) {
+static double bound_logic(const applied_op *n, const un__value *x, const double *err, un__value r) {
   for (uint32_t choice = 1; choice < 1u << n->nsrc; choice++) {
     un__value y[3] = {{0}}, other;
     bool possible = true;
@@ -178,22 +181,23 @@ static double bound_logic(const un_uop *n, const un__value *x, const double *err
       possible = possible && (!flip || err[i] > 0);
       y[i] = un__value_i(x[i].dtype, flip ? !x[i].i : x[i].i);
     }
-    if (possible && un__eval((un__op)n->op, n->dtype, y, &other) && other.i != r.i) return 1;
+    if (possible && un__eval(n->op, n->dtype, y, &other) && other.i != r.i) return 1;
   }
   return 0;
 }
 
 /* The result is no float, or the operands are none, and some operand is uncertain. */
-static double bound_discrete(const un_uop *n, const un__value *x, const double *err, un__value r) {
-  if (n->op == UN__OP_CAST && un__dt_is_float(x->dtype)) return bound_to_integer(n, x, err);
+static double bound_discrete(const applied_op *n, const un__value *x, const double *err, un__value r) {
+  if (n->op == UN__OP_CAST && un__dt_is_float(x->dtype)) return bound_to_integer(n->dtype, x, err);
   if (n->op == UN__OP_CAST && un__dt_is_float(n->dtype)) return rounded(n->dtype, r.f, err[0], 0);
   if (un__dt_is_bool(x->dtype) && un__dt_is_bool(n->dtype)) return bound_logic(n, x, err, r);
-  if (un__has_flag(n, UN__F_CMP)) return bound_compare(x, err);
+  if (un__op_table[n->op].flags & UN__F_CMP) return bound_compare(x, err);
   if (n->op == UN__OP_CAST && un__dt_is_bool(x->dtype)) return 1;
   return (double)INFINITY;
 }
 
-double un__ibound_element(const un_uop *n, const un__value *x, const double *err, un__value r) {
+double un__ibound_element(un__op op, un__dtype dtype, uint32_t nsrc, const un__value *x, const double *err, un__value r) {
+  const applied_op applied = {op, dtype, nsrc}, *n = &applied;
   bool uncertain = false;
   for (uint32_t i = 0; i < n->nsrc; i++) uncertain = uncertain || err[i] > 0;
   bool is_float = un__dt_is_float(n->dtype);
@@ -207,6 +211,24 @@ double un__ibound_element(const un_uop *n, const un__value *x, const double *err
     if (!isfinite(err[i])) return (double)INFINITY;
   }
   return rounded(n->dtype, r.f, spread(v, err, r.f), own_steps(n, x, r.f));
+}
+
+void un__iterms_add(un__iterms *t, un__value v, double err) {
+  double x = un__dt_is_float(v.dtype) ? fabs(v.f) : 0;
+  if (t->n++ == 0) t->product = t->abs_product = t->growth = t->shrinkage = 1;
+  t->fractions |= err > 0 || !isfinite(x) || x != floor(x);
+  t->err_sum += err;
+  t->err_max = err > t->err_max ? err : t->err_max;
+  t->abs_sum += x + err;
+  t->product *= x;
+  t->abs_product *= x + err;
+  if (isfinite(x + err)) t->finite += x + err;
+  if (x + err > 1) t->growth *= x + err;
+  if (x > 0 && x < 1) t->shrinkage *= x;
+}
+
+bool un__iterms_exact(un__dtype dt, const un__iterms *t) {
+  return !t->fractions && t->abs_sum <= ldexp(1.0, un__dt_info(dt)->mantissa + 1);
 }
 
 /* Whether a term that is no number, or infinite, decides in every order: the others do not reach infinity, or 0, on their own. */

@@ -38,7 +38,7 @@ static void bound_alu(un__ieval *e, uint32_t pos, double *out) {
       x[k] = un__itensor_load(un__ieval_operand(e, n, k), i);
       err[k] = b ? b[i] : 0;
     }
-    out[i] = un__ibound_element(n, x, err, un__itensor_load(&e->value[pos], i));
+    out[i] = un__ibound_element((un__op)n->op, n->dtype, n->nsrc, x, err, un__itensor_load(&e->value[pos], i));
   }
 }
 
@@ -105,18 +105,7 @@ typedef struct summer {
 
 static void add_term(void *data, int64_t from, int64_t to) {
   summer *s = data;
-  un__iterms *t = &s->terms[to];
-  un__value v = un__itensor_load(s->in, from);
-  double x = un__dt_is_float(v.dtype) ? fabs(v.f) : 0, err = s->err ? s->err[from] : 0;
-  t->n++;
-  t->err_sum += err;
-  t->err_max = err > t->err_max ? err : t->err_max;
-  t->abs_sum += x + err;
-  t->product *= x;
-  t->abs_product *= x + err;
-  if (isfinite(x + err)) t->finite += x + err;
-  if (x + err > 1) t->growth *= x + err;
-  if (x > 0 && x < 1) t->shrinkage *= x;
+  un__iterms_add(&s->terms[to], un__itensor_load(s->in, from), s->err ? s->err[from] : 0);
 }
 
 static un_status bound_reduce(un__ieval *e, uint32_t pos, double *out) {
@@ -126,7 +115,6 @@ static un_status bound_reduce(un__ieval *e, uint32_t pos, double *out) {
   un__iterms *terms = un__calloc((size_t)count, sizeof *terms);
   un__iview v;
   if (!terms) return un__ieval_no_memory(e);
-  for (int64_t i = 0; i < count; i++) terms[i].product = terms[i].abs_product = terms[i].growth = terms[i].shrinkage = 1;
   un_status st = un__ieval_reduce_view(e, pos, in, result, &v);
   if (st == UN_OK) {
     un__iview_walk(&v, add_term, &(summer){terms, in, operand_bounds(e, n, 0)});

@@ -2,6 +2,7 @@
 #ifndef UN_INTERP_INTERP_H
 #define UN_INTERP_INTERP_H
 
+#include "base/vec.h"
 #include "device/device.h"
 #include "uop/eval.h"
 #include "uop/graph.h"
@@ -31,6 +32,18 @@ un_status un__interp_kernel(const un_uop *kernel, void *const *args, const int64
  * UN_ERR_INTERNAL with the node. */
 un_status un__interp_grid(const un_uop *kernel, void *const *args, const int64_t *sizes, uint32_t nargs,
                           const int64_t *vars, int64_t blocks, un__err *err);
+
+/* What a kernel at stage kernel, as rangeify makes it, stores at a few places, and how far a backend under `precise` may be from it
+ * there: 0 where it must agree to the bit, INFINITY where nothing is promised. The places are the first of its loops' rounds, the
+ * last, and some between, the same each time. Nothing is stored; args of results may be NULL. At most `steps` steps are taken, else
+ * it is UN_ERR_UNSUPPORTED. out: to be finished by the caller, also on failure. */
+typedef struct un__isample { uint32_t arg; int64_t at; un__value value; double bound; } un__isample;
+typedef UN__VEC(un__isample) un__isamples;
+un_status un__interp_samples(const un_uop *kernel, void *const *args, const int64_t *sizes, uint32_t nargs, uint32_t count, uint64_t steps,
+                             un__isamples *out, un__err *err);
+
+/* Whether two values of one dtype are at most `bound` apart; floats that are no numbers are alike. */
+bool un__values_agree(un__value a, un__value b, double bound);
 
 /* The device "interp": artifacts are .un text of linear kernels, made for target t (NULL: un__target_interp), whose blocks and
  * threads it acts out one after the other; races between threads are errors. */

@@ -214,7 +214,8 @@ static un_status open_block(nest *s, uint32_t which) {
                     .dtype = UN__DT(un__dt_scalar(range->dtype)),
                     .dst = slot,
                     .nsrc = 1,
-                    .node = k->range};
+                    .node = k->range,
+                    .of_result = un__range_axis(range) == UN__AXIS_LOOP};
   return un__ibuild_step(s->b, loop, &size);
 }
 

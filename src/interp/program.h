@@ -53,6 +53,8 @@ typedef struct un__istep {
   struct { uint32_t mem, part, nsrc; } from; /* COPY */
   struct { int64_t offset, parts, size; } slot; /* SLOT */
   uint32_t mask;               /* WAIT: how many; SHUFFLE; LDMATRIX: whether it transposes */
+  bool in_body;                /* ALU of the body of a reduction of several values */
+  bool of_result;              /* LOOP and NEXT of a range that is no reduction's */
 } un__istep;
 
 typedef struct un__imem {
@@ -84,6 +86,11 @@ void un__iprog_destroy(un__iprog *p);
 typedef struct un__iraces un__iraces;
 un_status un__iprog_run(const un__iprog *p, void *const *args, const int64_t *sizes, uint32_t nargs,
                         const int64_t *vars, uint32_t nvars, int64_t task, un__iraces *races, un__err *err);
+
+/* Runs a program of one thread for somebody who looks on (look.h): results are handed to him, not stored, and he says which round of
+ * a result's loop is the only one. */
+typedef struct un__ilook un__ilook;
+un_status un__iprog_look(const un__iprog *p, void *const *args, const int64_t *sizes, uint32_t nargs, un__ilook *look, un__err *err);
 
 /* No index at all: what VALID gives where its condition fails, INVALID always. Index arithmetic keeps it. The extreme
  * stands for minus infinity in bounds, so it is no index of anything. */

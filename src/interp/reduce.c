@@ -121,7 +121,8 @@ static un_status value_of_op(const body *s, const un_uop *n, value *out) {
                   .dtype = UN__DT(un__dt_scalar(n->dtype)),
                   .dst = un__ibuild_slots(s->b, (un__value){.dtype = UN__DT(un__dt_scalar(n->dtype))}, out->lanes),
                   .nsrc = n->nsrc,
-                  .node = s->pos};
+                  .node = s->pos,
+                  .in_body = true};
   if (op.dst == UN__NO_SLOT) return UN_ERR_NOMEM;
   out->at = (un__ioperand){op.dst, out->lanes > 1};
   return un__ibuild_step(s->b, op, operand);

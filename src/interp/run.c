@@ -2,6 +2,7 @@
  * registers read before they were written, index arithmetic that overflows, and races where it is asked to. */
 #include "cores.h"
 #include "interp.h"
+#include "look.h"
 #include "program.h"
 #include "races.h"
 
@@ -25,6 +26,7 @@ typedef struct machine {
   const un__iprog *p;
   un__err *err;
   un__iraces *races;      /* or NULL */
+  un__ilook *look;        /* or NULL */
   uint32_t threads;
   un__value *slots;       /* of all threads */
   object *objects;        /* by thread, then by memory number; all but REG memory is that of thread 0 */
@@ -42,9 +44,13 @@ static un_status fault(machine *m, const un__istep *s, const char *what) {
 
 static un__ioperand operand(const machine *m, const un__istep *s, uint32_t i) { return m->p->operand.at[s->src + i]; }
 
-static const un__value *value(const machine *m, const un__istep *s, uint32_t i, uint32_t lane) {
+static uint32_t slot_of(const machine *m, const un__istep *s, uint32_t i, uint32_t lane) {
   un__ioperand o = operand(m, s, i);
-  return &m->slot[o.slot + lane * o.stride];
+  return o.slot + lane * o.stride;
+}
+
+static const un__value *value(const machine *m, const un__istep *s, uint32_t i, uint32_t lane) {
+  return &m->slot[slot_of(m, s, i, lane)];
 }
 
 static void turn_to(machine *m, uint32_t thread) {
@@ -77,18 +83,42 @@ static un_status step_alu(machine *m, const un__istep *s) {
       continue;
     }
     if (!un__op_table[s->apply].eval(s->dtype, args, out)) return fault(m, s, "has no value: an index left 64 bits");
+    if (!m->look) continue;
+    uint32_t from[3] = {0};
+    for (uint32_t i = 0; i < s->nsrc; i++) from[i] = slot_of(m, s, i, lane);
+    un__ilook_alu(m->look, s, lane, from, args, *out);
   }
   return UN_OK;
 }
 
+/* What comes from elsewhere by address: it is as it is there, or anything. */
+static bool is_certain(const machine *m, const un__istep *s, uint32_t first, uint32_t lane) {
+  for (uint32_t i = first; i < s->nsrc; i++)
+    if (!un__ilook_is_certain(m->look, slot_of(m, s, i, i > first ? lane : 0))) return false;
+  return true;
+}
+
+static void look_at_address(machine *m, const un__istep *s, uint32_t first, uint32_t lane) {
+  un__ilook_set(m->look, s->dst + lane, is_certain(m, s, first, lane));
+}
+
+static bool look_at_store(machine *m, const un__istep *s, uint32_t lane, int64_t at, un__value v) {
+  return un__ilook_store(m->look, m->p->mem.at[s->mem].arg, at, v, slot_of(m, s, 0, lane), is_certain(m, s, 1, lane));
+}
+
 static un_status step_valid(machine *m, const un__istep *s) {
-  for (uint32_t lane = 0; lane < s->lanes; lane++)
+  for (uint32_t lane = 0; lane < s->lanes; lane++) {
+    if (m->look) look_at_address(m, s, 0, lane);
     m->slot[s->dst + lane].i = value(m, s, 1, lane)->i ? value(m, s, 0, lane)->i : UN__INVALID_INDEX;
+  }
   return UN_OK;
 }
 
 static un_status step_gather(machine *m, const un__istep *s) {
-  for (uint32_t lane = 0; lane < s->nsrc; lane++) m->slot[s->dst + lane] = *value(m, s, lane, 0);
+  for (uint32_t lane = 0; lane < s->nsrc; lane++) {
+    m->slot[s->dst + lane] = *value(m, s, lane, 0);
+    if (m->look) un__ilook_copy(m->look, s, lane, slot_of(m, s, lane, 0));
+  }
   return UN_OK;
 }
 
@@ -149,6 +179,7 @@ static un_status step_load(machine *m, const un__istep *s) {
     int64_t at;
     bool skip;
     UN__TRY(address(m, s, access_of(s, 0), lane, &at, &skip));
+    if (m->look) look_at_address(m, s, 0, lane);
     if (!skip && is_shared(m, s->mem) && !un__iraces_read(m->races, s->mem, at, m->thread)) return race(m, s, at);
     if (skip)
       *out = un__value_i(s->dtype, 0);
@@ -176,6 +207,10 @@ static un_status step_store(machine *m, const un__istep *s) {
     bool skip;
     UN__TRY(address(m, s, access_of(s, 1), lane, &at, &skip));
     if (skip) continue;
+    if (m->look) {
+      if (!look_at_store(m, s, lane, at, v)) return un__fail(m->err, UN_ERR_NOMEM, "interp: no memory for what a kernel stores");
+      continue;
+    }
     if (is_shared(m, s->mem) && !is_stored(o, at, v) && !un__iraces_change(m->races, s->mem, at, m->thread))
       return race(m, s, at);
     if (o->cell)
@@ -290,8 +325,10 @@ static void skip_if_none(machine *m, const un__istep *s) {
 static un_status step_loop(machine *m, const un__istep *s) {
   UN__TRY(save_active(m));
   ACTIVE_THREADS(m, t) {
-    m->slot[s->dst] = un__value_i(s->dtype, 0);
-    m->active[t] = value(m, s, 0, 0)->i > 0;
+    int64_t size = value(m, s, 0, 0)->i;
+    bool pinned = m->look && s->of_result && size > 0;
+    m->slot[s->dst] = un__value_i(s->dtype, pinned ? un__ilook_round(m->look, s->node, size) : 0);
+    m->active[t] = size > 0;
   }
   skip_if_none(m, s);
   return UN_OK;
@@ -301,7 +338,7 @@ static un_status step_next(machine *m, const un__istep *s) {
   bool again = false;
   ACTIVE_THREADS(m, t) {
     int64_t next = m->slot[s->dst].i + 1;
-    m->active[t] = next < value(m, s, 0, 0)->i;
+    m->active[t] = next < value(m, s, 0, 0)->i && !(m->look && s->of_result);
     if (m->active[t]) m->slot[s->dst] = un__value_i(s->dtype, next);
     again |= m->active[t];
   }
@@ -427,6 +464,8 @@ static un_status make_fresh(machine *m, const un__istep *s) {
 static un_status run(machine *m) {
   while (m->pc < m->p->step.n) {
     const un__istep *s = &m->p->step.at[m->pc++];
+    if (m->look && !un__ilook_goes_on(m->look))
+      return un__fail(m->err, UN_ERR_UNSUPPORTED, "interp: the kernel takes more steps than it may");
     if (s->kind == UN__ISTEP_FRESH)
       UN__TRY(make_fresh(m, s));
     else if (block_steps[s->kind])
@@ -468,29 +507,41 @@ static un_status bind_numbers(machine *m, const int64_t *vars, uint32_t nvars, i
   return UN_OK;
 }
 
+static un_status run_task(machine *m, void *const *args, const int64_t *sizes, uint32_t nargs, const int64_t *vars, uint32_t nvars,
+                          int64_t task) {
+  const un__iprog *p = m->p;
+  m->threads = p->threads;
+  m->slots = un__alloc(p->threads * p->slot.n * sizeof *m->slots);
+  m->objects = un__calloc(p->threads * p->mem.n, sizeof *m->objects);
+  m->active = un__alloc(p->threads);
+  un_status st = UN_OK;
+  if (!m->slots || !m->objects || !m->active) st = un__fail(m->err, UN_ERR_NOMEM, "interp: no memory to run a kernel");
+  if (st == UN_OK) {
+    memset(m->active, 1, p->threads);
+    turn_to(m, 0);
+    st = bind_args(m, args, sizes, nargs);
+  }
+  if (st == UN_OK) st = bind_numbers(m, vars, nvars, task);
+  if (st == UN_OK && m->races) un__iraces_block(m->races, task);
+  if (st == UN_OK) st = run(m);
+  for (size_t i = 0; m->objects && i < p->threads * p->mem.n; i++) un__free(m->objects[i].cell);
+  un__vec_finish(&m->saved);
+  un__vec_finish(&m->copies);
+  un__free(m->objects);
+  un__free(m->slots);
+  un__free(m->active);
+  return st;
+}
+
 un_status un__iprog_run(const un__iprog *p, void *const *args, const int64_t *sizes, uint32_t nargs,
                         const int64_t *vars, uint32_t nvars, int64_t task, un__iraces *races, un__err *err) {
-  machine m = {.p = p, .err = err, .races = races, .threads = p->threads};
-  m.slots = un__alloc(p->threads * p->slot.n * sizeof *m.slots);
-  m.objects = un__calloc(p->threads * p->mem.n, sizeof *m.objects);
-  m.active = un__alloc(p->threads);
-  un_status st = UN_OK;
-  if (!m.slots || !m.objects || !m.active) st = un__fail(err, UN_ERR_NOMEM, "interp: no memory to run a kernel");
-  if (st == UN_OK) {
-    memset(m.active, 1, p->threads);
-    turn_to(&m, 0);
-    st = bind_args(&m, args, sizes, nargs);
-  }
-  if (st == UN_OK) st = bind_numbers(&m, vars, nvars, task);
-  if (st == UN_OK && races) un__iraces_block(races, task);
-  if (st == UN_OK) st = run(&m);
-  for (size_t i = 0; m.objects && i < p->threads * p->mem.n; i++) un__free(m.objects[i].cell);
-  un__vec_finish(&m.saved);
-  un__vec_finish(&m.copies);
-  un__free(m.objects);
-  un__free(m.slots);
-  un__free(m.active);
-  return st;
+  machine m = {.p = p, .err = err, .races = races};
+  return run_task(&m, args, sizes, nargs, vars, nvars, task);
+}
+
+un_status un__iprog_look(const un__iprog *p, void *const *args, const int64_t *sizes, uint32_t nargs, un__ilook *look, un__err *err) {
+  machine m = {.p = p, .err = err, .look = look};
+  return run_task(&m, args, sizes, nargs, NULL, 0, 0);
 }
 
 un_status un__interp_kernel(const un_uop *kernel, void *const *args, const int64_t *sizes, uint32_t nargs,

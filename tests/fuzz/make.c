@@ -494,13 +494,6 @@ bool fill_input(const un_uop *buffer, un__itensor *out) {
   return true;
 }
 
-static bool values_agree(un__value a, un__value b, double bound) {
-  if (isinf(bound)) return true;
-  if (!un__dt_is_float(a.dtype)) return a.i == b.i || fabs((double)a.i - (double)b.i) <= bound;
-  if (isnan(a.f) || isnan(b.f)) return isnan(a.f) && isnan(b.f);
-  return a.f == b.f || fabs(a.f - b.f) <= bound;
-}
-
 bool tensors_agree(const un__itensor *a, const un__itensor *b, const fact *f, const double *bound, char *out, size_t size) {
   int64_t n = 1;
   for (uint32_t i = 0; i < a->rank; i++) n *= a->dim[i];
@@ -509,7 +502,7 @@ bool tensors_agree(const un__itensor *a, const un__itensor *b, const fact *f, co
     un__value x = un__value_load(a->dtype, (const char *)a->data + (size_t)i * width);
     un__value y = un__value_load(a->dtype, (const char *)b->data + (size_t)i * width);
     double off = bound && !f->exact ? bound[i] : 0;
-    if (values_agree(x, y, off)) continue;
+    if (un__values_agree(x, y, off)) continue;
     if (un__dt_is_float(a->dtype)) snprintf(out, size, "element %lld: %.17g and %.17g (bound %.3g)", (long long)i, x.f, y.f, off);
     else snprintf(out, size, "element %lld: %lld and %lld", (long long)i, (long long)x.i, (long long)y.i);
     return false;

@@ -268,3 +268,65 @@ Test(interp_kernel, values_do_not_leave_their_loop) {
   cr_assert_eq(un__interp_kernel(linear, (void *[]){out}, (int64_t[]){4}, 1, NULL, 0, &err), UN_ERR_INTERNAL);
   cr_assert(strstr(err.text, "outside of the loop"), "%s", err.text);
 }
+
+/* ---- samples ---- */
+
+enum { SAMPLES = 9 };
+
+static un_status sample_matmul(float scale, float fraction, uint64_t steps, un__isamples *out) {
+  for (int i = 0; i < 64; i++) a[i] = (float)(1 + i % 4) * scale + fraction, b[i] = (float)(1 + i % 3);
+  return un__interp_samples(matmul(8), (void *[]){NULL, a, b}, (int64_t[]){64, 64, 64}, 3, SAMPLES, steps, out, &err);
+}
+
+static void check_samples(const un__isamples *s, float scale, float fraction, double most) {
+  cr_assert_eq(s->n, SAMPLES);
+  cr_expect_eq(s->at[0].at, 0);
+  cr_expect_eq(s->at[1].at, 63);
+  for (size_t i = 0; i < s->n; i++) {
+    int row = (int)s->at[i].at / 8, column = (int)s->at[i].at % 8;
+    float sum = 0;
+    for (int k = 0; k < 8; k++) sum += ((float)(1 + (row * 8 + k) % 4) * scale + fraction) * (float)(1 + (k * 8 + column) % 3);
+    cr_expect_eq(s->at[i].arg, 0);
+    cr_expect_float_eq((float)s->at[i].value.f, sum, 1e-6f * sum, "%g and %g", s->at[i].value.f, (double)sum);
+    cr_expect(s->at[i].bound <= most && (s->at[i].bound > 0) == (most > 0), "bound %g", s->at[i].bound);
+  }
+}
+
+/* Whole numbers add up to the same in any order; fractions do not, and very large numbers do not. */
+Test(interp_kernel, samples_say_how_far_others_may_be) {
+  un__isamples s = {0};
+  cr_assert_eq(sample_matmul(1, 0, 100000, &s), UN_OK, "%s", err.text);
+  check_samples(&s, 1, 0, 0);
+  s.n = 0;
+  cr_assert_eq(sample_matmul(1, 0.1f, 100000, &s), UN_OK);
+  check_samples(&s, 1, 0.1f, 8 * 100 * 0x1p-23);
+  s.n = 0;
+  cr_assert_eq(sample_matmul(0x1p22f, 0, 100000, &s), UN_OK);
+  check_samples(&s, 0x1p22f, 0, 8 * 0x1p30 * 0x1p-23);
+  un__vec_finish(&s);
+}
+
+Test(interp_kernel, samples_end_with_their_steps) {
+  un__isamples s = {0};
+  cr_expect_eq(sample_matmul(1, 0, 200, &s), UN_ERR_UNSUPPORTED);
+  un__vec_finish(&s);
+  un__err_clear(&err);
+  cr_expect_eq(un__interp_samples(matmul(8), (void *[]){NULL}, (int64_t[]){64}, 1, 2, 1000, &s, &err), UN_ERR_INVALID_ARG);
+  un__vec_finish(&s);
+}
+
+/* Through a function and a reduction over what it gives; and a maximum, which any order finds. */
+Test(interp_kernel, samples_of_functions) {
+  float x[16], *args[] = {NULL, x};
+  for (int i = 0; i < 16; i++) x[i] = (float)(1 + i % 4);
+  const un_uop *r = range(16, UN__AXIS_REDUCE, 0), *v = load(element(param(UN_F32, 1, 16), r, NULL));
+  const un_uop *e = op(UN__OP_EXP, F32, v, NULL, NULL, NULL, 0), *to = element(param(UN_F32, 0, 1), un__idx(ws, 0), NULL);
+  const un_uop *sum = store(to, reduce(UN__OP_ADD, e, r, NULL)), *largest = store(to, reduce(UN__OP_MAX, v, r, NULL));
+  un__isamples s = {0};
+  cr_assert_eq(un__interp_samples(un__sink(ws, &sum, 1), (void **)args, (int64_t[]){1, 16}, 2, 1, 1000, &s, &err), UN_OK, "%s", err.text);
+  cr_expect_gt(s.at[0].bound, 16 * 0x1p-23);
+  cr_expect_lt(s.at[0].bound, 16 * 55 * 20 * 0x1p-23);
+  cr_assert_eq(un__interp_samples(un__sink(ws, &largest, 1), (void **)args, (int64_t[]){1, 16}, 2, 1, 1000, &s, &err), UN_OK, "%s", err.text);
+  cr_expect(s.at[1].value.f == 4 && s.at[1].bound == 0);
+  un__vec_finish(&s);
+}

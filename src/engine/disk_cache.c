@@ -200,6 +200,12 @@ bool un__disk_cache_get(un__disk_cache *c, un__bytes key, un__bytes *out) {
   return same;
 }
 
+void un__disk_cache_forget(un__disk_cache *c, un__bytes key) {
+  char name[UN__DISK_NAME];
+  name_of(key, name);
+  unlinkat(c->fd, name, 0);
+}
+
 /* ---- writing ---- */
 
 static void sweep(un__disk_cache *c);

@@ -24,6 +24,8 @@ const char *un__disk_cache_folder(const un__disk_cache *c);
 /* The value is the caller's (un__free). A file that is found damaged is removed. */
 bool un__disk_cache_get(un__disk_cache *c, un__bytes key, un__bytes *out);
 bool un__disk_cache_put(un__disk_cache *c, un__bytes key, un__bytes value);
+/* The value turned out to be worthless. */
+void un__disk_cache_forget(un__disk_cache *c, un__bytes key);
 
 /* ---- for `unir cache` ---- */
 

@@ -8,10 +8,14 @@
 
 un_status un__engine_create(un__world *w, un__engine **out, un__err *err) {
   *out = NULL;
+  un__search_policy search;
+  UN__TRY(un__search_policy_get(&search, err));
   un__engine *e = un__calloc(1, sizeof *e);
   if (!e) return un__fail(err, UN_ERR_NOMEM, "no memory for an engine");
   pthread_mutex_init(&e->lock, NULL);
   pthread_mutex_init(&e->disk_lock, NULL);
+  pthread_mutex_init(&e->search_lock, NULL);
+  e->search = search;
   e->world = w;
   un__world_on_buffer_free(w, un__storage_drop, e);
   *out = e;
@@ -26,6 +30,7 @@ void un__engine_destroy(un__engine *e) {
   for (int i = 0; i < e->ndevices; i++) e->device[i]->vt->destroy(e->device[i]);
   un__disk_cache_close(e->disk);
   pthread_mutex_destroy(&e->disk_lock);
+  pthread_mutex_destroy(&e->search_lock);
   pthread_mutex_destroy(&e->lock);
   un__free(e);
 }

@@ -12,6 +12,7 @@
 #include "disk_cache.h"
 #include "engine.h"
 #include "hashcons/intern.h"
+#include "tuning.h"
 
 enum { UN__MAX_DEVICES = 16 };
 
@@ -62,6 +63,8 @@ struct un__engine {
   size_t nplans;
   un__planner planner;        /* NULL: the heuristics */
   void *planner_data;
+  un__search_policy search;   /* of the environment, when the engine was made */
+  pthread_mutex_t search_lock;
   un__intern storage;         /* BUFFER serial -> un__stored */
   un__engine_stats stats;
   pthread_mutex_t disk_lock;  /* guards the opening of: */
@@ -87,10 +90,11 @@ void un__count_bytes(un__engine *e, size_t plus, size_t minus);
 
 /* Chooses a plan and applies it; NULL on failure (see the workspace's error). */
 const un_uop *un__optimise(un__graph *ws, const un_uop *body, const un__target *t, uint32_t licences, un__strbuf *why);
-/* The stages of one kernel, each from the one before; NULL on failure (see the workspace's error). */
+/* The stages of one kernel, each from the one before; NULL on failure (see the workspace's error). plan: NULL where the heuristics,
+ * or the engine's planner, choose one. */
 typedef struct un__lowered { const un_uop *kernel, *optimised, *linear; } un__lowered;
-bool un__lower_kernel(un__graph *ws, const un_uop *body, const un__target *t, uint32_t licences, un__strbuf *why,
-                      un__lowered *out);
+bool un__lower_kernel(un__engine *e, un__graph *ws, const un_uop *body, const un__target *t, uint32_t licences,
+                      const un__opt_found *plan, un__strbuf *why, un__lowered *out);
 /* What begins a comment in the device's source. */
 const char *un__source_comment(const un__device *d);
 /* Text of a linear kernel in the format of the device. */

@@ -5,8 +5,6 @@
 #include "rewrite/run.h"
 #include "uop/text.h"
 
-extern const char un__source_digest[];
-
 /* ---- the key ---- */
 
 /* Every field of the description, also those that are added later: its bytes, but for pointers. */
@@ -19,13 +17,13 @@ static void put_target(un__strbuf *out, const un__target *t) {
   for (size_t i = 0; i < sizeof plain; i++) un__sb_printf(out, "%02x", ((const unsigned char *)&plain)[i]);
 }
 
-static bool may_keep(const un__engine *e, const un__device *d) {
+bool un__kept_allowed(const un__engine *e) {
   const un__rw_env *env = un__rw_env_get();
-  return d->vt->identity && !e->planner && !env->any_disabled && !env->limited && !env->trace;
+  return !e->planner && !env->any_disabled && !env->limited && !env->trace;
 }
 
 /* Opened when it is first needed: contexts that compile nothing for this device leave the disk alone. */
-static un__disk_cache *cache_of(un__engine *e, const un__log *log) {
+un__disk_cache *un__kept_cache(un__engine *e, const un__log *log) {
   pthread_mutex_lock(&e->disk_lock);
   if (!e->disk_tried) {
     un__err why = {0};
@@ -38,19 +36,28 @@ static un__disk_cache *cache_of(un__engine *e, const un__log *log) {
   return c;
 }
 
-bool un__kept_key(un__engine *e, const un_uop *body, un__device *d, uint32_t licences, un__strbuf *out, const un__log *log) {
-  un__sb_init(out);
-  if (!may_keep(e, d) || !cache_of(e, log)) return false;
-  un__sb_printf(out, "unir kernel 1\nsource %s\ndevice %s ", un__source_digest, d->vt->kind);
-  if (d->vt->identity(d, out, NULL) != UN_OK) return false;
+void un__kept_put_terms(const un__device *d, uint32_t licences, un__strbuf *out) {
   un__sb_puts(out, "\ntarget ");
   put_target(out, d->target);
   un__sb_printf(out, "\nlicences %u\n", licences);
+}
+
+bool un__kept_key(un__engine *e, const un_uop *body, un__device *d, uint32_t licences, const un__opt_plan *plan, un__strbuf *out,
+                  const un__log *log) {
+  un__sb_init(out);
+  if (!d->vt->identity || !un__kept_allowed(e) || !un__kept_cache(e, log)) return false;
+  un__sb_printf(out, "unir kernel 1\nsource %s\ndevice %s ", un__source_digest, d->vt->kind);
+  if (d->vt->identity(d, out, NULL) != UN_OK) return false;
+  un__kept_put_terms(d, licences, out);
+  if (plan) {
+    un__sb_puts(out, "planned\n");
+    un__opt_plan_print(plan, out);
+  }
   un__print_text(out, body, un__kernel_entry, UN__STAGE_KERNEL, false);
   return !out->failed;
 }
 
-static un__bytes bytes_of(const un__strbuf *text) { return (un__bytes){text->at, text->n}; }
+un__bytes un__kept_bytes(const un__strbuf *text) { return (un__bytes){text->at, text->n}; }
 
 /* ---- the value: what the artifact says of the kernel, then its code ---- */
 
@@ -71,7 +78,7 @@ void un__kept_save(un__engine *e, const un__strbuf *key, const un__artifact *a, 
   f.tasks = a->tasks;
   memcpy(value, &f, sizeof f);
   memcpy(value + sizeof f, binary->bytes, binary->size);
-  un__disk_cache_put(e->disk, bytes_of(key), (un__bytes){value, n});
+  un__disk_cache_put(e->disk, un__kept_bytes(key), (un__bytes){value, n});
   un__free(value);
 }
 
@@ -79,7 +86,7 @@ void un__kept_save(un__engine *e, const un__strbuf *key, const un__artifact *a, 
 bool un__kept_load(un__engine *e, un__device *d, const un__strbuf *key, un__kernel *out) {
   un__bytes value;
   facts f;
-  if (!un__disk_cache_get(e->disk, bytes_of(key), &value)) return false;
+  if (!un__disk_cache_get(e->disk, un__kept_bytes(key), &value)) return false;
   bool whole = value.n > sizeof f;
   if (whole) memcpy(&f, value.at, sizeof f);
   else memset(&f, 0, sizeof f);

@@ -12,7 +12,9 @@
 #include "render_c/render_c.h"
 #include "render_cuda/render_cuda.h"
 #include "render_llvm/render_llvm.h"
+#include "tuned.h"
 #include "uop/text.h"
+#include "verdict.h"
 
 const char un__kernel_entry[] = "kernel";
 
@@ -33,16 +35,28 @@ const un_uop *un__optimise(un__graph *ws, const un_uop *body, const un__target *
   return NULL;
 }
 
-static bool lower_optimised(un__graph *ws, const un_uop *optimised, const un__target *t, uint32_t licences, un__lowered *out) {
-  out->optimised = optimised;
-  out->linear = optimised ? un__lower(ws, optimised, t, licences) : NULL;
-  return out->linear != NULL;
+static void say_plan(const un__opt_found *found, un__strbuf *why) {
+  un__sb_printf(why, "tuned: best of %u candidates, ", found->candidates);
+  un__put_scaled(why, found->seconds);
+  un__sb_puts(why, "s, ");
+  un__put_scaled(why, found->heuristic_seconds);
+  un__sb_puts(why, "s by the heuristics\n");
+  un__opt_plan_print(&found->plan, why);
 }
 
-bool un__lower_kernel(un__graph *ws, const un_uop *body, const un__target *t, uint32_t licences, un__strbuf *why,
-                      un__lowered *out) {
-  *out = (un__lowered){.kernel = body};
-  return lower_optimised(ws, un__optimise(ws, body, t, licences, why), t, licences, out);
+static const un_uop *optimise_as(un__engine *e, un__graph *ws, const un_uop *body, const un__target *t, uint32_t licences,
+                                 const un__opt_found *plan, un__strbuf *why) {
+  if (e->planner) return e->planner(e->planner_data, ws, body, t, licences);
+  if (!plan) return un__optimise(ws, body, t, licences, why);
+  if (why) say_plan(plan, why);
+  return un__opt_apply(ws, body, &plan->plan, t, licences);
+}
+
+bool un__lower_kernel(un__engine *e, un__graph *ws, const un_uop *body, const un__target *t, uint32_t licences,
+                      const un__opt_found *plan, un__strbuf *why, un__lowered *out) {
+  *out = (un__lowered){.kernel = body, .optimised = optimise_as(e, ws, body, t, licences, plan, why)};
+  out->linear = out->optimised ? un__lower(ws, out->optimised, t, licences) : NULL;
+  return out->linear != NULL;
 }
 
 /* ---- what each kind of device takes ---- */
@@ -114,22 +128,15 @@ un__artifact un__artifact_of(const un_uop *linear, un__format format, const un__
   return a;
 }
 
-static bool lower_as_planned(un__engine *e, un__graph *ws, const un_uop *body, const un__target *t, uint32_t licences,
-                             un__lowered *out) {
-  if (!e->planner) return un__lower_kernel(ws, body, t, licences, NULL, out);
-  *out = (un__lowered){.kernel = body};
-  return lower_optimised(ws, e->planner(e->planner_data, ws, body, t, licences), t, licences, out);
-}
-
 /* Kernel to code. key: under which the code is kept for other processes; NULL: it is not. */
 static void compile_body(un__engine *e, un__graph *ws, const un_uop *body, un__device *d, uint32_t licences,
-                         const un__strbuf *key, un__kernel *out, un__err *err) {
+                         const un__opt_found *plan, const un__strbuf *key, un__kernel *out, un__err *err) {
   un__strbuf text;
   un__sb_init(&text);
   un__lowered stages;
   un__format format;
   un__blob binary = {NULL, 0};
-  if (lower_as_planned(e, ws, body, d->target, licences, &stages) &&
+  if (un__lower_kernel(e, ws, body, d->target, licences, plan, NULL, &stages) &&
       un__render(stages.linear, d, &format, &text, err) == UN_OK) {
     un__artifact a = un__artifact_of(stages.linear, format, &text);
     a.keep = key ? &binary : NULL;
@@ -148,8 +155,11 @@ un_status un__compile_kernel(un__engine *e, const un_uop *body, int device, uint
   const un_uop *own = ws ? un__import(ws, body, NULL) : NULL;
   if (own) {
     un__strbuf key;
-    bool kept = un__kept_key(e, own, d, licences, &key, &err->log);
-    if (!kept || !un__kept_load(e, d, &key, out)) compile_body(e, ws, own, d, licences, kept ? &key : NULL, out, &local);
+    un__opt_found found;
+    bool tuned = un__tuned_plan(e, d, own, licences, &found, &err->log);
+    bool kept = un__kept_key(e, own, d, licences, tuned ? &found.plan : NULL, &key, &err->log);
+    if (!kept || !un__kept_load(e, d, &key, out))
+      compile_body(e, ws, own, d, licences, tuned ? &found : NULL, kept ? &key : NULL, out, &local);
     un__sb_finish(&key);
   }
   if (!out->code) un__fail(&local, UN_ERR_INTERNAL, "a kernel was not compiled, and no stage said why");

@@ -104,6 +104,7 @@ static void compile_all(un__engine *e, jobs *list, int device, uint32_t licences
   uint32_t helpers = 0, want = t->gpu.arch ? un__target_host()->threads : t->threads;     /* compilers run on the processor */
   if (want > MAX_COMPILE_THREADS) want = MAX_COMPILE_THREADS;
   if (un__rw_env_get()->limited) want = 1;      /* which firing is the last one must not depend on a race */
+  if (e->search.width) want = 1;                /* kernels are timed, and compiled on several threads by the search */
   while (helpers + 1 < want && helpers + 1 < list->n && !pthread_create(&helper[helpers], NULL, compile_jobs, &w)) helpers++;
   compile_jobs(&w);
   for (uint32_t i = 0; i < helpers; i++) pthread_join(helper[i], NULL);

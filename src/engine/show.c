@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "passes.h"
+#include "tuned.h"
 #include "uop/text.h"
 #include "verdict.h"
 
@@ -97,7 +98,11 @@ static un_status show_kernel(shower *s, const un_uop *body, uint32_t number) {
   un__strbuf why;
   un__sb_init(&why);
   un__lowered l;
-  bool ok = un__lower_kernel(s->ws, body, s->device->target, s->opt->licences, s->opt->why ? &why : NULL, &l);
+  un__opt_found found;
+  const un_uop *own = un__import(s->ws, body, NULL);      /* as it is compiled: plans of records name its ranges */
+  bool tuned = own && un__tuned_plan(s->e, s->device, own, s->opt->licences, &found, &s->err->log);
+  if (tuned) body = own;
+  bool ok = un__lower_kernel(s->e, s->ws, body, s->device->target, s->opt->licences, tuned ? &found : NULL, s->opt->why ? &why : NULL, &l);
   un_status status = ok || (s->opt->stage == UN__SHOW_OPT && l.optimised) ? UN_OK : un__graph_status(s->ws);
   if (status == UN_OK && s->opt->why && l.linear) status = un__verdict(s->device, body, l.linear, &why, s->err);
   if (status == UN_OK && why.failed) status = un__fail(s->err, UN_ERR_NOMEM, "no memory to show a kernel");

@@ -26,12 +26,14 @@ typedef struct un__trial {
   un__mem **mem;              /* by slot, for launches */
 } un__trial;
 
+/* Whether a device runs machine code, so that its time says something. */
+bool un__trial_means(const un__device *d);
 /* UN_ERR_UNSUPPORTED with the reason where the kernel cannot be run this way: sizes that are not constants, too much memory, a
  * device that only acts as if. Out is to be finished in any case. */
 un_status un__trial_init(un__trial *out, un__device *d, const un_uop *body, un__err *err);
 void un__trial_finish(un__trial *t);
 
-/* Seconds of one launch: the median of several, but one launch only where that takes longer than `enough`. */
+/* Seconds of one launch: the median of several samples of a few launches each; no more than two where those take longer than `enough`. */
 un_status un__trial_time(const un__trial *t, un__code *code, double enough, double *out_seconds, un__err *err);
 
 /* What the kernel stores, all results one behind the other; what it leaves out keeps the bytes that it found, never those of a

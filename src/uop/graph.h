@@ -28,6 +28,8 @@ void un__graph_reserve_range(un__graph *ws, int64_t id);   /* later fresh ids ar
  * persistent, serials (may be NULL: kept) says the serial of each slot. RANGE ids are renumbered in a workspace. */
 typedef UN__VEC(int64_t) un__slot_map;
 const un_uop *un__import(un__graph *to, const un_uop *root, un__slot_map *serials);
+/* From one workspace to another, with its numbers: the ids of a kernel's ranges say which of them are lanes, and plans name them. */
+const un_uop *un__copy(un__graph *ws, const un_uop *root);
 typedef UN__VEC(const un_uop *) un__nodes;
 
 /* 128-bit structural hash of a workspace graph (slots, not serials): the identity used in keys. */

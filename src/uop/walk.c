@@ -134,6 +134,7 @@ typedef struct importer {
   un__slot_map *serials;      /* may be NULL */
   un__nodes *inputs;          /* may be NULL: the BUFFER of each new slot */
   stand_ins *by;              /* may be NULL */
+  bool as_is;                 /* nothing is renumbered */
 } importer;
 
 /* -1 when memory is short. The map's keys are pointers; old numbers are small and serve as such when made non-zero. */
@@ -164,7 +165,8 @@ static bool note_input(importer *im, const un_uop *n) {
 /* The attributes of the copy: identity-bearing numbers are renewed in a workspace. */
 static const int64_t *import_attrs(importer *im, const un_uop *n, int64_t own[2]) {
   bool buffer = un__is(n, UN__OP_BUFFER), range = un__is(n, UN__OP_RANGE), fresh;
-  if (!(buffer || range) || (im->to->world && (range || !im->serials))) return un__attrs(n);
+  if (im->as_is && range) un__graph_reserve_range(im->to, un__attr(n, 0));
+  if (im->as_is || !(buffer || range) || (im->to->world && (range || !im->serials))) return un__attrs(n);
   if (im->to->world) return named_serial(im, n, own);
   own[0] = number_of(buffer ? &im->slots : &im->ranges, un__attr(n, 0), &fresh);
   own[1] = un__attr(n, 1);
@@ -217,6 +219,8 @@ static const un_uop *import_below(importer *im, const un_uop *root) {
 const un_uop *un__import(un__graph *to, const un_uop *root, un__slot_map *serials) {
   return import_below(&(importer){.to = to, .serials = serials}, root);
 }
+
+const un_uop *un__copy(un__graph *ws, const un_uop *root) { return import_below(&(importer){.to = ws, .as_is = true}, root); }
 
 const un_uop *un__import_stored(un__graph *ws, un__session *s, const un_uop *root, uint64_t terms, un__nodes *inputs) {
   stand_ins by = {.session = s, .terms = terms};

@@ -1,7 +1,10 @@
 """`unir cache`: kernels of one process for the next, and what the folder is good for when somebody was at it."""
 import os
+import re
 import stat
+import struct
 import subprocess
+import zlib
 
 import kit
 
@@ -119,8 +122,73 @@ class Kept(Base):
         self.assertEqual(self.cache_says("verify"), "1 kernels, 0 damaged\n")
 
 
+class Tuned(Base):
+    """Tuning records: made by a search, used without one, believed as far as they are legal."""
+    def setUp(self):
+        super().setUp()
+        self.env["UNIR_SEARCH"] = "beam:1"
+        code, out, self.said = self.call("run", "-i", "x.npy", "-o", "y.npy", "double.un", env=self.env)
+        self.assertEqual((code, out), (0, ""), self.said)
+        del self.env["UNIR_SEARCH"]
+
+    def record(self):
+        name, = re.findall(r"(\S+\.bin)  cpu plan\n", self.cache_says("list"))
+        return os.path.join(self.cache, name)
+
+    def tuned(self, **more):
+        return "tuned: best of " in self.ok("show", "--stage=opt", "--why", *more.pop("args", []), "double.un", env={**self.env, **more})
+
+    def test_kept(self):
+        self.assertRegex(self.said, r"^unir: search: \d+ candidates, [0-9.]+ [num]?s by heuristics, [0-9.]+ [num]?s by the plan found\n$")
+        self.assertIn(": 1 kernels and 1 plans, ", self.cache_says("size"))
+        self.assertEqual(self.cache_says("verify"), "1 kernels and 1 plans, 0 damaged\n")
+        self.assertRegex(self.cache_says("plans"), r"^[0-9a-f]{32}\.bin  cpu\nnanoseconds \d+\nheuristics \d+\ncandidates \d+\n((split|whole|stage) .*\n)*$")
+        self.compute()
+        self.assertIn(": 1 kernels and 1 plans, ", self.cache_says("size"))
+        self.assertEqual(self.cache_says("clear"), "1 kernels and 1 plans removed\n")
+
+    def test_used(self):
+        self.assertTrue(self.tuned())
+        self.assertFalse(self.tuned(UNIR_SEARCH="off"))
+        self.assertFalse(self.tuned(args=["--numerics=strict"]))
+        self.assertFalse(self.tuned(args=["--target=generic"]))
+        self.cache_says("clear")
+        self.assertFalse(self.tuned())
+
+    def put(self, value):
+        """A record whose file is whole, whatever its value is."""
+        with open(self.record(), "rb") as f:
+            data = f.read()
+        head, size = data[:8], struct.unpack("<Q", data[16:24])[0]
+        lengths, key = struct.pack("<QQ", size, len(value)), data[32:32 + size]
+        crc = zlib.crc32(lengths + key + value)
+        self.write(self.record(), head + data[8:12] + struct.pack("<I", crc) + lengths + key + value)
+        os.chmod(self.record(), 0o600)
+
+    def test_not_believed(self):
+        good = b"nanoseconds 1\nheuristics 2\ncandidates 3\n"
+        for bad in [b"", b"nonsense", good + b"split 0 inner 4", good + b"split 0 inner 4 nothing\n", good + b"split 7 inner 2 upcast\n",
+                    good + b"split 0 inner 2 local\n", good + b"whole 0 global\n", good + b"stage 0\n", good + b"split 0 inner 128 upcast\n",
+                    good.replace(b"3", b"x"), good + b"\0", good + b"split 0 inner 2 upcast\n" * 40]:
+            self.put(bad)
+            self.assertFalse(self.tuned(), bad)
+            self.assertEqual(self.cache_says("plans"), "", "a record that is not believed is removed")
+            self.env["UNIR_SEARCH"] = "beam:1"
+            self.assertEqual(self.call("show", "--stage=opt", "double.un", env=self.env)[0], 0)
+            del self.env["UNIR_SEARCH"]
+        self.put(good + b"split 0 inner 2 upcast\n")
+        self.assertTrue(self.tuned())
+        self.compute()
+
+    def test_damaged(self):
+        with open(self.record(), "rb") as f:
+            data = f.read()
+        self.write(self.record(), data[:-3])
+        self.assertFalse(self.tuned())
+
+
 if "cpu" not in kit.HAVE:
-    del Kept
+    del Kept, Tuned
 
 if __name__ == "__main__":
     kit.main()

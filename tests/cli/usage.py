@@ -13,6 +13,7 @@ class Help(kit.Case):
         for command in COMMANDS:
             self.assertIn(f"\n  {command} ", out)
         self.assertIn("Exit codes: 0 done, 1 the input or the run failed, 2 wrong usage.", out)
+        self.assertIn("UNIR_SEARCH=beam:N (1 to 64)", out)
         self.assertEqual(self.ok("-h"), out)
         self.assertEqual(self.ok("help"), out)
 
@@ -33,6 +34,17 @@ class Help(kit.Case):
 
     def test_version(self):
         self.assertRegex(self.ok("--version"), r"^unir \d+\.\d+\.\d+\n$")
+
+
+class Environment(kit.Case):
+    def test_search(self):
+        self.npy("x.npy", "<f4", [4], [1, 2, 3, 4])
+        for bad in ["beam", "beam:", "beam:0", "beam:65", "beam:-1", "beam:4x", "beam: 4", "Off", "on"]:
+            for command in [["show", "--device=interp", "double.un"], ["run", "--device=interp", "-i", "x.npy", "double.un"]]:
+                self.fails(*command, env={"UNIR_SEARCH": bad}, says=["UNIR_SEARCH: expected off, or beam:N with N from 1 to 64", f'got "{bad}"'])
+        plain = self.ok("show", "--device=interp", "double.un")
+        for good in ["off", "", "beam:1", "beam:64"]:
+            self.assertEqual(self.ok("show", "--device=interp", "double.un", env={"UNIR_SEARCH": good}), plain)
 
 
 class Usage(kit.Case):
@@ -74,7 +86,7 @@ class Usage(kit.Case):
             if operand:
                 self.usage(command, "double.un", "two.un", says=f"expected one {operand}, got 2: two.un")
         self.usage("devices", "cpu", says="takes no operand: cpu")
-        self.usage("cache", "empty", says="expected list, size, clear or verify: empty")
+        self.usage("cache", "empty", says="expected list, size, plans, clear or verify: empty")
 
     def test_double_dash_ends_options(self):
         self.write("--odd.un", kit.DOUBLE)

@@ -232,7 +232,7 @@ Test(opt_search, steps_that_pay_are_found_one_after_the_other, .timeout = 60) {
   cr_expect_eq(found.seconds, 0.125);
   cr_expect_lt(found.seconds, found.heuristic_seconds);
   cr_expect_leq(found.candidates, 400);
-  cr_expect_eq(f.judged, found.candidates + 2 + 2, "the two starts, and two once more");
+  cr_expect_eq(f.judged, found.candidates + 2 + 3 * 2, "the two starts, and two that are compared thrice more");
 }
 
 Test(opt_search, what_is_fast_and_wrong_does_not_win, .timeout = 60) {

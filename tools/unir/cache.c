@@ -1,4 +1,4 @@
-/* cache.c - `unir cache`: what is in the folder of compiled kernels. */
+/* cache.c - `unir cache`: what is in the folder of compiled kernels and of plans that were measured. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <string.h>
@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "engine/disk_cache.h"
+#include "engine/tuning.h"
 #include "unir.h"
 
 typedef struct report { un__disk_cache *cache; un__disk_entries entries; un__strbuf out; un__err err; bool bad; } report;
@@ -16,19 +17,46 @@ static uint64_t total(const report *r) {
   return bytes;
 }
 
-/* The device that the kernel is for: the word behind "device" in its key. */
-static void put_device(report *r, const char *name) {
+static bool is_plan(un__bytes key) {
+  size_t n = strlen(un__record_title);
+  return key.n > n && memcmp(key.at, un__record_title, n) == 0;
+}
+
+/* The device that an entry is for: the word behind "device" in its key. */
+static void put_device(report *r, un__bytes key) {
   static const char before[] = "\ndevice ";
+  const char *at = key.n ? memmem(key.at, key.n, before, strlen(before)) : NULL;
+  size_t left = at ? (size_t)((char *)key.at + key.n - at) - strlen(before) : 0, n = 0;
+  while (at && n < left && n < 16 && at[strlen(before) + n] > ' ') n++;
+  un__sb_putn(&r->out, at ? at + strlen(before) : "?", at ? n : 1);
+}
+
+static void put_kind(report *r, const char *name) {
   un__bytes key;
   if (!un__disk_cache_key(r->cache, name, &key)) {
     un__sb_puts(&r->out, "damaged");
     return;
   }
-  const char *at = key.n ? memmem(key.at, key.n, before, strlen(before)) : NULL;
-  size_t left = at ? (size_t)((char *)key.at + key.n - at) - strlen(before) : 0, n = 0;
-  while (at && n < left && n < 16 && at[strlen(before) + n] > ' ') n++;
-  un__sb_putn(&r->out, at ? at + strlen(before) : "?", at ? n : 1);
+  put_device(r, key);
+  if (is_plan(key)) un__sb_puts(&r->out, " plan");
   un__free(key.at);
+}
+
+static size_t count_plans(const report *r) {
+  size_t n = 0;
+  for (size_t i = 0; i < r->entries.n; i++) {
+    un__bytes key;
+    if (!un__disk_cache_key(r->cache, r->entries.at[i].name, &key)) continue;
+    n += is_plan(key);
+    un__free(key.at);
+  }
+  return n;
+}
+
+/* "3 kernels", "3 kernels and 2 plans" */
+static void put_counts(report *r, size_t kernels, size_t plans) {
+  un__sb_printf(&r->out, "%zu kernels", kernels);
+  if (plans) un__sb_printf(&r->out, " and %zu plans", plans);
 }
 
 static void list(report *r) {
@@ -39,20 +67,41 @@ static void list(report *r) {
     char date[32] = "";
     if (gmtime_r(&used, &when)) strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S", &when);
     un__sb_printf(&r->out, "%s  %8" PRIu64 "  %s  ", date, e->bytes, e->name);
-    put_device(r, e->name);
+    put_kind(r, e->name);
     un__sb_putc(&r->out, '\n');
   }
 }
 
 static void size(report *r) {
-  un__sb_printf(&r->out, "%s: %zu kernels, %" PRIu64 " bytes\n", un__disk_cache_folder(r->cache), r->entries.n, total(r));
+  size_t plans = count_plans(r);
+  un__sb_printf(&r->out, "%s: ", un__disk_cache_folder(r->cache));
+  put_counts(r, r->entries.n - plans, plans);
+  un__sb_printf(&r->out, ", %" PRIu64 " bytes\n", total(r));
 }
 
 static void clear(report *r) {
-  size_t removed = 0;
+  size_t removed = 0, plans = count_plans(r);
   for (size_t i = 0; i < r->entries.n; i++) removed += un__disk_cache_remove(r->cache, r->entries.at[i].name);
-  un__sb_printf(&r->out, "%zu kernels removed\n", removed);
-  if (removed < r->entries.n) un__fail(&r->err, UN_ERR_IO, "%zu kernels cannot be removed", r->entries.n - removed);
+  if (removed == r->entries.n) put_counts(r, removed - plans, plans);
+  else un__sb_printf(&r->out, "%zu files", removed);
+  un__sb_puts(&r->out, " removed\n");
+  if (removed < r->entries.n) un__fail(&r->err, UN_ERR_IO, "%zu files cannot be removed", r->entries.n - removed);
+}
+
+/* Each record: where it is, how long the kernel takes by it, and its steps. */
+static void plans(report *r) {
+  for (size_t i = 0; i < r->entries.n; i++) {
+    un__bytes key, value;
+    if (!un__disk_cache_key(r->cache, r->entries.at[i].name, &key)) continue;
+    if (is_plan(key) && un__disk_cache_get(r->cache, key, &value)) {
+      un__sb_printf(&r->out, "%s  ", r->entries.at[i].name);
+      put_device(r, key);
+      un__sb_putc(&r->out, '\n');
+      un__sb_putn(&r->out, value.at, value.n);
+      un__free(value.at);
+    }
+    un__free(key.at);
+  }
 }
 
 static void verify(report *r) {
@@ -66,12 +115,14 @@ static void verify(report *r) {
     un__sb_printf(&r->out, "%s is damaged, or others may write it\n", r->entries.at[i].name);
     bad++;
   }
-  un__sb_printf(&r->out, "%zu kernels, %zu damaged\n", r->entries.n, bad);
+  size_t tuned = count_plans(r);
+  put_counts(r, r->entries.n - tuned, tuned);
+  un__sb_printf(&r->out, ", %zu damaged\n", bad);
   r->bad = bad != 0;
 }
 
 static const struct { const char *name; void (*run)(report *r); } actions[] = {
-  {"list", list}, {"size", size}, {"clear", clear}, {"verify", verify}};
+  {"list", list}, {"size", size}, {"plans", plans}, {"clear", clear}, {"verify", verify}};
 
 static int report_nothing(const report *r) {
   if (r->err.status == UN_OK) return puts("the cache is off: UNIR_CACHE=0"), tool_flush();
@@ -85,7 +136,7 @@ static int run(int argc, char **argv) {
   if (!tool_parse(&tool_cache, argc, argv, NULL, &action, &code)) return code;
   size_t at = 0, n = sizeof actions / sizeof *actions;
   while (at < n && strcmp(actions[at].name, action ? action : "size")) at++;
-  if (at == n) return tool_usage(&tool_cache, "expected list, size, clear or verify", action);
+  if (at == n) return tool_usage(&tool_cache, "expected list, size, plans, clear or verify", action);
   if (!(r.cache = un__disk_cache_open(true, &r.err))) return report_nothing(&r);
   un__sb_init(&r.out);
   if (un__disk_cache_list(r.cache, &r.entries, &r.err) == UN_OK) actions[at].run(&r);
@@ -97,11 +148,14 @@ static int run(int argc, char **argv) {
 }
 
 const tool_command tool_cache = {
-  .name = "cache", .summary = "look after the compiled kernels on disk", .usage = "[ACTION]", .operand = "ACTION", .optional = true,
-  .about = "Kernels that were compiled are kept for other processes, up to UNIR_CACHE_LIMIT MiB (256), in UNIR_CACHE_DIR, else\n"
-           "XDG_CACHE_HOME/unir, else ~/.cache/unir. UNIR_CACHE=0 turns that off. ACTION is\n\n"
+  .name = "cache", .summary = "look after the compiled kernels and the plans on disk", .usage = "[ACTION]", .operand = "ACTION", .optional = true,
+  .about = "Kernels that were compiled, and plans that a search (UNIR_SEARCH) found for them, are kept for other processes, up to\n"
+           "UNIR_CACHE_LIMIT MiB (256), in UNIR_CACHE_DIR, else XDG_CACHE_HOME/unir, else ~/.cache/unir. UNIR_CACHE=0 turns that off.\n"
+           "ACTION is\n\n"
            "  size                 how many there are, where, and how large (default)\n"
-           "  list                 a line each, the last used first: time (UTC), bytes, file, device\n"
+           "  list                 a line each, the last used first: time (UTC), bytes, file, device;\n"
+           "                       \"plan\" behind the device of a tuning record\n"
+           "  plans                the tuning records: file, device, times and the steps of the plan\n"
            "  clear                removes them all\n"
            "  verify               names those that are damaged; exit code 1 when there are any\n\n",
   .run = run,

@@ -17,7 +17,10 @@ static void help(FILE *out) {
   fputs("usage: unir COMMAND [options]\n\n", out);
   for (size_t i = 0; i < COMMANDS; i++) fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
   fputs("\n`unir COMMAND --help` describes each, `unir --version` says which unir this is.\n"
-        "Exit codes: 0 done, 1 the input or the run failed, 2 wrong usage.\n", out);
+        "Exit codes: 0 done, 1 the input or the run failed, 2 wrong usage.\n\n"
+        "Environment: UNIR_SEARCH=beam:N (1 to 64) times plans for each kernel that has none on disk yet, N wide, and keeps the best;\n"
+        "UNIR_SEARCH=off leaves plans to the heuristics alone. UNIR_THREADS=N, UNIR_CC=COMMAND, UNIR_CACHE=0, UNIR_CACHE_DIR=FOLDER,\n"
+        "UNIR_CACHE_LIMIT=MIB, UNIR_CRASH_DIR=FOLDER: see the README.\n", out);
 }
 
 static void help_option(const tool_option *o) {

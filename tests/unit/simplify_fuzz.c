@@ -196,29 +196,11 @@ static void show(const un_uop *before, const un_uop *after) {
   fprintf(stderr, "\n");
 }
 
-/* Another workspace's copy of a graph, with the same range ids: un__import would renumber them. */
-static const un_uop *copy_to(un__graph *g, const un_uop *root) {
-  size_t n;
-  const un_uop **order = un__toposort(root, &n), **copy = calloc(n, sizeof *copy), *src[3];
-  cr_assert(order && copy);
-  for (size_t i = 0; i < n; i++) {
-    const un_uop *u = order[i];
-    for (uint32_t k = 0; k < u->nsrc; k++)
-      for (size_t j = 0; j < i; j++)
-        if (order[j] == u->src[k]) src[k] = copy[j];
-    copy[i] = un__uop(g, (un__op)u->op, u->dtype, src, u->nsrc, un__attrs(u), u->nattr);
-  }
-  const un_uop *out = copy[n - 1];
-  free(copy);
-  un__free(order);
-  return out;
-}
-
 /* In a workspace that remembers nothing, a normal form stays what it is. */
 static void check_stable(uint64_t seed, const un_uop *before, const un_uop *after) {
   un__err err = {0};
   un__graph *g = un__workspace_create(&err);
-  const un_uop *copy = copy_to(g, after), *again = un__simplify(g, copy);
+  const un_uop *copy = un__copy(g, after), *again = un__simplify(g, copy);
   if (again != copy) show(before, after), show(copy, again);
   cr_assert_eq(again, copy, "seed %llu: simplifying twice gives more", (unsigned long long)seed);
   un__workspace_destroy(g);

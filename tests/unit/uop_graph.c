@@ -155,6 +155,22 @@ Test(world, long_dead_chains_are_freed_in_one_sweep) {
   un__world_release(w);
 }
 
+/* A copy has the ids of the ranges as they are, and fresh ones come after; an import counts them from 0. */
+Test(world, a_copy_keeps_its_numbers) {
+  un__graph *from = un__workspace_create(&err), *to = un__workspace_create(&err);
+  const un_uop *a = un__range(from, un__idx(from, 4), UN__AXIS_UPCAST, 7), *b = un__range(from, un__idx(from, 4), UN__AXIS_LOOP, 2);
+  const un_uop *sum = un__binary(from, UN__OP_ADD, b, un__binary(from, UN__OP_MUL, a, un__idx(from, 4)));
+  const un_uop *copy = un__copy(to, sum), *import = un__import(to, sum, NULL);
+  bool first = un__is(copy->src[0], UN__OP_RANGE);
+  cr_expect_eq(un__range_id(copy->src[!first]), 2);
+  cr_expect_eq(un__range_id(copy->src[first]->src[0]), 7);
+  cr_expect_eq(un__graph_fresh_range(to), 8);
+  cr_expect_neq(copy, import);
+  cr_expect_eq(un__copy(to, sum), copy);
+  un__workspace_destroy(from);
+  un__workspace_destroy(to);
+}
+
 Test(world, import_renumbers_slots_and_reports_serials) {
   un__world *w = un__world_create();
   un__session *s = un__session_create(w, &err);

@@ -36,16 +36,23 @@ static double put_bound(un__strbuf *out, const char *what, double amount, double
 
 /* ---- roofline ---- */
 
-/* Narrower elements are computed in f32; how fast wider ones are, only CPUs tell. */
-static double peak_of_arithmetic(const un__target *t, const un__opt_work *w) {
+static bool uses_tensor_cores(const un_uop *linear) {
+  for (uint32_t i = 0; i < linear->nsrc; i++)
+    if (un__is(linear->src[i], UN__OP_WMMA)) return true;
+  return false;
+}
+
+/* Narrower elements are computed in f32; how fast wider ones are, only CPUs tell, and how fast tensor cores are nobody. */
+static double peak_of_arithmetic(const un__target *t, const un__opt_work *w, const un_uop *linear) {
   double f32 = un__target_peak(t).f32_flops;
+  if (uses_tensor_cores(linear)) return 0;
   return w->width <= 4 ? f32 : t->gpu.arch ? 0 : f32 / 2;
 }
 
 /* The seconds that the work takes at best; 0: not known. */
-static double put_roofline(const un__target *t, const un__opt_work *w, un__strbuf *out) {
+static double put_roofline(const un__target *t, const un__opt_work *w, const un_uop *linear, un__strbuf *out) {
   double bytes = (double)w->read + (double)w->written, operations = (double)w->operations;
-  double bandwidth = un__target_peak(t).bytes_per_second, rate = peak_of_arithmetic(t, w), memory = 0, arithmetic = 0;
+  double bandwidth = un__target_peak(t).bytes_per_second, rate = peak_of_arithmetic(t, w, linear), memory = 0, arithmetic = 0;
   un__sb_printf(out, "roofline: %llu bytes read and %llu written, each element once; %llu operations, ", (unsigned long long)w->read,
                 (unsigned long long)w->written, (unsigned long long)w->operations);
   put_digits(out, bytes > 0 ? operations / bytes : 0);
@@ -134,7 +141,7 @@ un_status un__verdict(un__device *d, const un_uop *body, const un_uop *linear, u
   un__format format;
   double expected = 0;
   un_status status = un__opt_work_of(body, d->target, &w, &why);
-  if (status == UN_OK) expected = put_roofline(d->target, &w, out);
+  if (status == UN_OK) expected = put_roofline(d->target, &w, linear, out);
   else un__sb_printf(out, "roofline: none: %s\n", why.text);
   un__sb_init(&text);
   if (status == UN_ERR_UNSUPPORTED) status = UN_OK;

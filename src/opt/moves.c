@@ -19,11 +19,15 @@ static const move moves[] = {
   {UN__AXIS_LOCAL, true, true, false, {8, 16, 32, 64, 128, 256, END}},
   {UN__AXIS_WARP, true, true, false, {8, 16, 32, END}},
   {UN__AXIS_GROUP_REDUCE, true, true, false, {32, 64, 128, 256, 512, 1024, END}},
+  {UN__AXIS_TENSOR, true, true, false, {8, 16, 32, END}},
   {UN__AXIS_UPCAST, true, true, true, {2, 4, 8, 16, 32, 64, END}},
   {UN__AXIS_UNROLL, true, true, true, {2, 4, 6, 8, 16, 32, END}},
   {UN__AXIS_LOOP, true, false, true, {8, 16, 32, 64, 128, END}},
   {UN__AXIS_REDUCE, true, true, true, {8, 16, 32, 64, 128, 256, END}},
 };
+
+/* How many staged values are there at once; on a CPU one. */
+static const int16_t rings[] = {0, 2, 3, 4};
 
 typedef struct finder {
   const un__opt_kernel *k;
@@ -43,6 +47,13 @@ static bool add_splits(finder *f, int64_t id, const move *m) {
   return ok;
 }
 
+static bool add_stages(finder *f, int64_t id) {
+  bool ok = true;
+  for (size_t i = 0; ok && i < (f->t->gpu.arch ? sizeof rings / sizeof *rings : 1); i++)
+    ok = add_if_legal(f, (un__opt_step){.range_id = id, .factor = rings[i], .kind = UN__OPT_STAGE});
+  return ok;
+}
+
 un_status un__opt_moves(const un_uop *kernel, const un__target *t, uint32_t licences, un__opt_steps *out, un__err *err) {
   un__opt_kernel k;
   UN__TRY(un__opt_kernel_of(&k, kernel, t, err));
@@ -50,7 +61,7 @@ un_status un__opt_moves(const un_uop *kernel, const un__target *t, uint32_t lice
   bool ok = true;
   for (uint32_t a = 0; ok && a < k.naxes; a++) {
     for (size_t i = 0; ok && i < sizeof moves / sizeof *moves; i++) ok = add_splits(&f, k.axis[a].id, &moves[i]);
-    ok = ok && add_if_legal(&f, (un__opt_step){.range_id = k.axis[a].id, .kind = UN__OPT_STAGE});
+    ok = ok && add_stages(&f, k.axis[a].id);
   }
   un__opt_kernel_finish(&k);
   return ok ? UN_OK : un__fail(err, UN_ERR_NOMEM, "optimise: no memory");
@@ -62,7 +73,7 @@ static bool makes_range(const un__opt_step *s) { return s->kind == UN__OPT_SPLIT
 
 static bool rescale(un__opt_plan *p, uint32_t step, int64_t factor) {
   un__opt_step *s = &p->step[step];
-  if (!makes_range(s) || factor < 2 || factor == s->factor) return false;
+  if (s->factor < 2 || factor < 2 || factor == s->factor) return false;
   s->factor = factor;
   return true;
 }

@@ -28,7 +28,7 @@ const un_uop *un__opt_apply(un__graph *ws, const un_uop *kernel, const un__opt_p
 const un_uop *un__opt_take(un__graph *ws, const un_uop *kernel, const un__opt_plan *plan, const un__target *t,
                            uint32_t licences);
 
-/* A plan as text, a line a step: "split 0 inner 8 upcast", "split 1 outer 4 thread", "whole 0 global", "stage 1"; the first
+/* A plan as text, a line a step: "split 0 inner 8 upcast", "split 1 outer 4 thread", "whole 0 global", "stage 1", "stage 2 ring 3"; the first
  * number is the range's id. Reading checks the form only: what the kernel makes of it, un__opt_apply says. */
 void un__opt_plan_print(const un__opt_plan *plan, un__strbuf *out);
 un_status un__opt_plan_parse(const char *text, size_t n, un__opt_plan *out, un__err *err);

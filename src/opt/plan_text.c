@@ -6,7 +6,8 @@
 
 static void put_step(const un__opt_step *s, un__strbuf *out) {
   long long id = (long long)s->range_id;
-  if (s->kind == UN__OPT_STAGE) un__sb_printf(out, "stage %lld\n", id);
+  if (s->kind == UN__OPT_STAGE && s->factor) un__sb_printf(out, "stage %lld ring %lld\n", id, (long long)s->factor);
+  else if (s->kind == UN__OPT_STAGE) un__sb_printf(out, "stage %lld\n", id);
   else if (s->factor == 0) un__sb_printf(out, "whole %lld %s\n", id, un__axis_table[s->axis].name);
   else un__sb_printf(out, "split %lld %s %lld %s\n", id, s->inner ? "inner" : "outer", (long long)s->factor, un__axis_table[s->axis].name);
 }
@@ -47,18 +48,22 @@ static bool read_split(const line *l, un__opt_step *s) {
 }
 static bool read_whole(const line *l, un__opt_step *s) { return axis(l->word[2], &s->axis); }
 static bool read_stage(const line *l, un__opt_step *s) { return s->kind = UN__OPT_STAGE, true; }
+static bool read_ring(const line *l, un__opt_step *s) {
+  s->kind = UN__OPT_STAGE;
+  return is(l->word[2], "ring") && number(l->word[3], &s->factor) && s->factor >= 2;
+}
 
 static const struct form {
   const char *name;
   uint32_t words;
   bool (*read)(const line *l, un__opt_step *s);
-} forms[] = {{"split", 5, read_split}, {"whole", 3, read_whole}, {"stage", 2, read_stage}};
+} forms[] = {{"split", 5, read_split}, {"whole", 3, read_whole}, {"stage", 2, read_stage}, {"stage", 4, read_ring}};
 
 static bool read_step(const char *at, const char *end, un__opt_step *out) {
   line l = words_of(at, end);
   *out = (un__opt_step){.range_id = -1};
   for (size_t i = 0; l.n > 1 && i < sizeof forms / sizeof *forms; i++)
-    if (is(l.word[0], forms[i].name)) return l.n == forms[i].words && number(l.word[1], &out->range_id) && forms[i].read(&l, out);
+    if (is(l.word[0], forms[i].name) && l.n == forms[i].words) return number(l.word[1], &out->range_id) && forms[i].read(&l, out);
   return false;
 }
 
@@ -71,7 +76,7 @@ un_status un__opt_plan_parse(const char *text, size_t n, un__opt_plan *out, un__
     if (out->n == UN__OPT_MAX_STEPS) return un__fail(err, UN_ERR_PARSE, "plan: more than %d steps", UN__OPT_MAX_STEPS);
     if (!read_step(text, stop, &out->step[out->n++]))
       return un__fail(err, UN_ERR_PARSE,
-                      "plan: line %u: expected split ID inner|outer FACTOR AXIS, whole ID AXIS or stage ID, got \"%.*s\"", row,
+                      "plan: line %u: expected split ID inner|outer FACTOR AXIS, whole ID AXIS, stage ID or stage ID ring FACTOR, got \"%.*s\"", row,
                       stop - text > 80 ? 80 : (int)(stop - text), text);
     text = stop + 1;
   }

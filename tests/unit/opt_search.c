@@ -13,14 +13,14 @@ WORKSPACE_SUITE(opt_search, g);
 /* ---- plans as text ---- */
 
 static const char all_steps[] =
-  "split 0 inner 8 upcast\nsplit 3 outer 4 thread\nwhole 2 unroll\nstage 1\nsplit 2 inner 32 group_reduce\nwhole 0 global\n";
+  "split 0 inner 8 upcast\nsplit 3 outer 4 thread\nwhole 2 unroll\nstage 1\nsplit 2 inner 32 group_reduce\nwhole 0 global\nstage 2 ring 3\n";
 
 Test(opt_search, a_plan_is_text_and_back) {
   un__opt_plan plan, empty;
   un__strbuf text;
   un__sb_init(&text);
   cr_assert_eq(un__opt_plan_parse(all_steps, strlen(all_steps), &plan, &err), UN_OK, "%s", err.text);
-  cr_expect_eq(plan.n, 6);
+  cr_expect_eq(plan.n, 7);
   cr_expect(plan.step[1].range_id == 3 && !plan.step[1].inner && plan.step[1].factor == 4 && plan.step[1].axis == UN__AXIS_THREAD);
   cr_expect(plan.step[3].kind == UN__OPT_STAGE && plan.step[3].range_id == 1);
   un__opt_plan_print(&plan, &text);
@@ -32,7 +32,7 @@ Test(opt_search, a_plan_is_text_and_back) {
 
 Test(opt_search, what_is_no_plan_is_refused) {
   static const char *const bad[] = {
-    "stage 1", "\n", "stage\n", "stage -1\n", "stage 1 2\n", "stage x\n", "stage 99999999999999999999\n", "split 0 inner 8\n",
+    "stage 1", "\n", "stage\n", "stage 1 ring\n", "stage 1 ring 1\n", "stage 1 rung 3\n", "stage 1 ring 3 4\n", "stage -1\n", "stage 1 2\n", "stage x\n", "stage 99999999999999999999\n", "split 0 inner 8\n",
     "split 0 inside 8 upcast\n", "split 0 inner 1 upcast\n", "split 0 inner 0 upcast\n", "split 0 inner -8 upcast\n", "split 0 inner 8 Upcast\n",
     "split 0 inner 8 upcast upcast\n", "whole 0\n", "whole 0 nothing\n", " stage 1\n", "stage 1 \n", "stage  1\n", "Stage 1\n", "stage 1\n\n",
     "split 0 inner 8 upcast\nstage 1\rstage 2\n"};

@@ -125,9 +125,11 @@ static un_program *capture(un_ctx *cx, const row *r, const operands *in, size_t 
   return un_program_capture(cx, sets, inputs, sets, results, 0, NULL);
 }
 
-/* Seconds of one work. */
-static bool burst(un_ctx *cx, un_program *p, size_t sets, double *out) {
-  size_t runs = (RUNS + sets - 1) / sets;
+/* A burst is so long that waiting for its end, 30 us, is nothing. */
+static const double BURST = 5e-3;
+
+/* Seconds of one work, of which a run of the program is `sets`. */
+static bool burst(un_ctx *cx, un_program *p, size_t runs, size_t sets, double *out) {
   rest();
   double start = now();
   for (size_t i = 0; i < runs; i++)
@@ -197,8 +199,10 @@ static bool measure(un_ctx *cx, const row *r, double copy_rate) {
   un_scope_push(cx);
   size_t sets = make_sets(cx, r, in);
   un_program *p = sets ? capture(cx, r, in, sets) : NULL;
-  bool ok = p && burst(cx, p, sets, &seconds[0]);       /* the first one warms up */
-  for (int i = 0; ok && i < BURSTS; i++) ok = burst(cx, p, sets, &seconds[i]);
+  size_t runs = sets ? (RUNS + sets - 1) / sets : 0;
+  bool ok = p && burst(cx, p, runs, sets, &seconds[0]);       /* the first one warms up */
+  while (ok && seconds[0] * (double)(runs * sets) < BURST) runs *= 2;
+  for (int i = 0; ok && i < BURSTS; i++) ok = burst(cx, p, runs, sets, &seconds[i]);
   if (ok) {
     qsort(seconds, BURSTS, sizeof *seconds, by_value);
     print_row(r, seconds[BURSTS / 2], copy_rate);

@@ -3,7 +3,7 @@
  * Two roundings are counted where the operands are not exact, the interpreter's and the backend's; none where they are
  * and the operation is correctly rounded, so such results must agree to the bit. On top come the licences of `precise`:
  *
- *   contract       a product may reach a sum unrounded, a narrow float whatever reads it: they are half a step off for that
+ *   contract       a product may reach a sum unrounded, a bf16 whatever reads it: they are half a step off for that
  *   reduce_order   any order of n terms: (n - 1) roundings of at most the sum of absolute terms, on both sides
  *
  * and the functions that are not correctly rounded, by the steps that the numerics contract allows them. A comparison,
@@ -32,11 +32,10 @@ static double number(const un__value *v) {
 }
 
 /* Whether r, computed from numbers, is that of the dtype which is next to it: then what reads it may have the digits that were cut
- * off, or a number beyond the dtype's largest. Of narrow floats all arithmetic and conversions do that, of others products. */
+ * off, or a number beyond the dtype's largest. Of bf16 all arithmetic and conversions do that, of others products. */
 static double cut_steps(const applied_op *n, const un__value *x, double r) {
   un__value wide[3], exact;
-  bool narrow = un__dt_info(n->dtype)->size < 4;
-  if (!narrow) return n->op == UN__OP_MUL && fma(x[0].f, x[1].f, -r) != 0 ? 0.5 : 0;
+  if (un__dt_scalar(n->dtype) != UN_BF16) return n->op == UN__OP_MUL && fma(x[0].f, x[1].f, -r) != 0 ? 0.5 : 0;
   if (n->op == UN__OP_WHERE || n->op == UN__OP_BITCAST) return 0;
   for (uint32_t i = 0; i < n->nsrc && i < 3; i++) wide[i] = un__value_f(UN__DT(UN_F64), number(&x[i]));
   if (!un__eval(n->op, UN__DT(UN_F64), wide, &exact) || exact.f == r || isnan(r)) return 0;

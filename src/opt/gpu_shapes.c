@@ -12,7 +12,7 @@ enum {
   COLUMN_GROUP = 32,     /* threads that share a column, at most; twice as many where a multiprocessor has one block */
   COLUMN_STEPS = 8,      /* rows under way at once */
   MIN_DEPTH = 8,         /* steps of a product that are staged at a time, at least; */
-  DEPTH_BYTES = 128,     /* .. and more, as long as they are no more bytes than that and there are 4 times as many */
+  DEPTH_BYTES = 64,      /* .. and more, as long as they are no more bytes than that and there are 4 times as many */
   MIN_SIDE = 16,         /* of a product: below, it is read as rows or columns */
   MIN_COLUMN_WARP = 8,   /* threads side by side along a row: a cache line of vectors */
 };
@@ -159,7 +159,7 @@ static uint32_t dealt_axis(const un__opt_gpu *x, const un__opt_scope *s, uint64_
 /* Threads for a row of `accesses`: enough for a few accesses each; more where rows are few, and half as many where that deals
  * the row evenly: no thread waits for a gate, and more is under way in each. */
 static int64_t threads_for(const un__opt_gpu *x, int64_t accesses, uint64_t rows, bool twice) {
-  int64_t most = twice ? GROUP_TWICE : GROUP, each = twice ? 2 : IN_FLIGHT, threads = 1;
+  int64_t most = twice ? GROUP_TWICE : GROUP, each = IN_FLIGHT, threads = 1;
   if (most > x->c->t->gpu.max_group) most = x->c->t->gpu.max_group;
   if (rows < (uint64_t)units(x)) most = x->c->t->gpu.max_group, each = 1;
   while (threads < most && threads * each < accesses) threads *= 2;

@@ -70,7 +70,12 @@ static const un__c_dialect dialect = {
       DEVICE "f32 max_f32(f32 a, f32 b) { f32 x; asm(\"max.NaN.f32 %0, %1, %2;\" : \"=f\"(x) : \"f\"(a), \"f\"(b)); return x; }\n"},
     [UN__C_MIN_F32] = {"min_f32",
       DEVICE "f32 min_f32(f32 a, f32 b) { f32 x; asm(\"min.NaN.f32 %0, %1, %2;\" : \"=f\"(x) : \"f\"(a), \"f\"(b)); return x; }\n"},
-    [UN__C_EXP_F32] = {"expf"}, [UN__C_EXP2_F32] = {"exp2f"}, [UN__C_LOG_F32] = {"logf"}, [UN__C_LOG2_F32] = {"log2f"},
+    [UN__C_EXP_F32] = {"expf"}, [UN__C_EXP2_F32] = {"exp2_f32",
+      /* A subnormal result is one that is not, scaled: exp2f squares, and is 2.14 units in the last place off there. */
+      DEVICE "f32 exp2_f32(f32 a) {\n  const bool small = a < -126.0f;\n  f32 x;\n"
+             "  asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(x) : \"f\"(small ? a + 24.0f : a));\n"
+             "  return small ? x * 5.9604644775390625e-8f : x;\n}\n"},
+     [UN__C_LOG_F32] = {"logf"}, [UN__C_LOG2_F32] = {"log2f"},
     [UN__C_TANH_F32] = {"tanhf"},
     [UN__C_EXP2_NEAR_F32] = {"exp2_near",
       DEVICE "f32 exp2_near(f32 a) { f32 x; asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(x) : \"f\"(a)); return x; }\n"},

@@ -170,7 +170,7 @@ Test(opt_gpu, why_transpose) {
 Test(opt_gpu, why_matmul) {
   kern k = k_matmul(g, UN_F32, 4096, 4096, 4096, false, false);
   check_why(&k, "product: 128 x 128 results of ranges 0 and 1 a block: 1024 blocks\n"
-            "product: both operands through shared memory, 32 steps of range 2 at a time\n");
+            "product: both operands through shared memory, 16 steps of range 2 at a time\n");
 }
 Test(opt_gpu, why_gemv) {
   kern k = k_matmul(g, UN_F32, 1, 4096, 4096, false, true);

@@ -146,9 +146,9 @@ Test(opt_gpu, why_elementwise_half) {
 }
 Test(opt_gpu, why_softmax) {
   kern k = k_softmax(g, UN_F32, 8192, 8192);
-  check_why(&k, "rows: range 2 by 1024 threads, 4 at once, 2 times: 8192 rows\n"
-            "rows: range 3 by 1024 threads, 4 at once, 2 times: 8192 rows\n"
-            "rows: range 1 of the result by 1024 threads, 4 at once, 2 times\n");
+  check_why(&k, "rows: range 2 by 512 threads, 4 at once, 4 times: 8192 rows\n"
+            "rows: range 3 by 512 threads, 4 at once, 4 times: 8192 rows\n"
+            "rows: range 1 of the result by 512 threads, 4 at once, 4 times\n");
 }
 Test(opt_gpu, why_row_sums) {
   kern k = k_reduce(g, UN_F32, UN__OP_ADD, 8192, 8192, true);

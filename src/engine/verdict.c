@@ -68,7 +68,7 @@ static double put_roofline(const un__target *t, const un__opt_work *w, const un_
   }
   if (bandwidth > 0 || rate > 0) un__sb_puts(out, "; ");
   un__sb_printf(out, "%s of this target %s not known, so neither is what bounds it\n",
-                bandwidth > 0 ? "the rate of arithmetic" : rate > 0 ? "the bandwidth of memory" : "the bandwidth of memory and the clock",
+                bandwidth > 0 ? (uses_tensor_cores(linear) ? "the rate of tensor cores" : "the rate of arithmetic") : rate > 0 ? "the bandwidth of memory" : "the bandwidth of memory and the clock",
                 bandwidth > 0 || rate > 0 ? "is" : "are");
   return 0;
 }

@@ -221,16 +221,38 @@ static un_status life(trial *t) {
 }
 
 #ifdef UN_HAVE_CPU
-/* Two starts with a folder for compiled kernels: the second one finds those that the first one could keep. */
-static un_status kept_kernels(trial *t) {
+/* Two starts with a folder for what is kept: the second one finds what the first one could keep. */
+static un_status start_twice(trial *t, un_status (*start)(trial *t)) {
   char folder[512];
   if (!un__temp_folder("torture", folder, sizeof folder)) return UN_ERR_IO;
   setenv("UNIR_CACHE_DIR", folder, 1);
   unsetenv("UNIR_CACHE");
-  un_status status = life_on(t, "cpu");
-  if (status == UN_OK) status = life_on(t, "cpu");
+  un_status status = start(t);
+  if (status == UN_OK) status = start(t);
   setenv("UNIR_CACHE", "0", 1);
   un__remove_folder(folder);
+  return status;
+}
+
+static un_status network_on_cpu(trial *t) { return life_on(t, "cpu"); }
+static un_status kept_kernels(trial *t) { return start_twice(t, network_on_cpu); }
+
+/* So small that there is little to search. */
+static un_status double_on_cpu(trial *t) {
+  un_ctx_options opt = UN_CTX_OPTIONS_INIT;
+  opt.device = "cpu";
+  trial own = {.seen = t->seen};
+  TRY(un_ctx_create(&opt, &own.cx));
+  un_status status = SEE(&own, un_adds(matrix(&own, 1, 2), 1));
+  un_ctx_destroy(own.cx);
+  t->seen = own.seen;
+  return status;
+}
+
+static un_status searched_kernels(trial *t) {
+  setenv("UNIR_SEARCH", "beam:1", 1);
+  un_status status = start_twice(t, double_on_cpu);
+  unsetenv("UNIR_SEARCH");
   return status;
 }
 #endif
@@ -298,6 +320,7 @@ const scenario context_scenarios[] = {
 #ifdef UN_HAVE_CPU
   {"network on cpu", "cpu", network},
   {"kernels kept on disk", NULL, kept_kernels},
+  {"kernels searched", NULL, searched_kernels},
   {"threads", "cpu", threads},
   {"training on cpu", "cpu", train},
   {"texts on cpu", "cpu", texts},

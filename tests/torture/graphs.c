@@ -7,7 +7,9 @@
 #include "base/npy.h"
 #include "codegen/codegen.h"
 #include "engine/program.h"
-#include "opt/opt.h"
+#include "engine/tuning.h"
+#include "interp/interp.h"
+#include "opt/search.h"
 #include "programs.h"
 #include "rangeify/rangeify.h"
 #include "render_c/render_c.h"
@@ -193,6 +195,47 @@ static un_status scheduling(trial *t) { return in_workspace(t, schedule_and_see)
 static un_status compiling(trial *t) { return in_workspace(t, compile_and_see); }
 static un_status compiling_for_gpu(trial *t) { return in_workspace(t, compile_for_gpu); }
 
+/* ---- plans that are searched ---- */
+
+/* Longer plans take less time, but not for ever. */
+static un_status time_by_length(void *data, const un__opt_candidate *c, uint32_t n, double *out_seconds) {
+  for (uint32_t i = 0; i < n; i++) out_seconds[i] = c[i].plan.n < 3 ? 1.0 / (1 + c[i].plan.n) : 1;
+  return UN_OK;
+}
+
+static bool is_right(void *data, uint32_t i) { return i != 1; }
+
+static un_status search_and_see(trial *t, un__graph *ws) {
+  un__parsed_graph g;
+  un__opt_found found, again;
+  un__strbuf text;
+  UN__TRY(parse(ws, views, &g));
+  UN__TRY(un__opt_search(ws, g.root, un__target_generic(), UN__LIC_PRECISE, &(un__opt_search_options){2, 30},
+                         &(un__opt_judge){NULL, time_by_length, is_right, NULL}, &found, un__graph_err(ws)));
+  un__sb_init(&text);
+  un__record_print(&found, &text);
+  un_status status = see_buffer(t, &text);
+  if (status == UN_OK) status = un__record_parse(un__sb_str(&text), text.n, &again, un__graph_err(ws));
+  if (status == UN_OK && !un__opt_apply(ws, g.root, &again.plan, un__target_generic(), UN__LIC_PRECISE)) status = un__graph_status(ws);
+  un__sb_finish(&text);
+  return status;
+}
+
+static un_status sample_and_see(trial *t, un__graph *ws) {
+  static float data[48];
+  un__parsed_graph g;
+  un__isamples samples = {0};
+  UN__TRY(parse(ws, views, &g));
+  for (int i = 0; i < 48; i++) data[i] = (float)i / 3;
+  un_status status = un__interp_samples(g.root, (void *[]){NULL, data}, (int64_t[]){48, 48}, 2, 5, 10000, &samples, un__graph_err(ws));
+  for (size_t i = 0; status == UN_OK && i < samples.n; i++) see(t, &samples.at[i].value.f, sizeof samples.at[i].value.f);
+  un__vec_finish(&samples);
+  return status;
+}
+
+static un_status searching(trial *t) { return in_workspace(t, search_and_see); }
+static un_status sampling(trial *t) { return in_workspace(t, sample_and_see); }
+
 /* ---- .npy files ---- */
 
 static un_status see_file(trial *t, const char *path) {
@@ -267,5 +310,6 @@ const scenario graph_scenarios[] = {
   {"parsing", NULL, parsing},         {"refusing", NULL, refusing},     {"verifying", NULL, verifying},
   {"simplifying", NULL, simplifying}, {"scheduling", NULL, scheduling}, {"compiling", NULL, compiling},
   {"npy files", NULL, npy_files},     {"programs", NULL, programs},     {"compiling for a GPU", NULL, compiling_for_gpu},
+  {"searching", NULL, searching},     {"sampling", NULL, sampling},
 };
 const size_t graph_nscenarios = sizeof graph_scenarios / sizeof *graph_scenarios;

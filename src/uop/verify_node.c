@@ -490,6 +490,7 @@ static void check_slot(un__verifier *v, const un_uop *n) {
   else if (parts < 2 || un__attr(n, 0) >= parts) un__fault_at(v, n, "`offset` is below `parts`, of which there are 2 at least");
   else if (size < 0 || size % parts) un__fault_at(v, n, "%lld elements are not %lld equal parts", (long long)size, (long long)parts);
   if (!is_count(v, n->src[1]) || !is_scalar(n->src[1])) un__fault_at(v, n, "what turns it is no scalar index");
+  else if (n->src[1]->vmin < 0) un__fault_at(v, n, "what turns it may be negative");
 }
 
 static void check_async(un__verifier *v, const un_uop *n) {
@@ -502,7 +503,10 @@ static void check_copy_async(un__verifier *v, const un_uop *n) {
   else if (from->op != UN__OP_INDEX || un__dt_space(from->dtype) != UN__SPACE_GLOBAL)
     un__fault_at(v, n, "copies from an index of the device's memory");
   else if (un__dt_scalar(to->dtype) != un__dt_scalar(from->dtype)) un__fault_at(v, n, "keeps the dtype");
-  if (un__attr(n, 0) < 1 || un__attr(n, 0) > UN__MAX_LANES) un__fault_at(v, n, "`lanes` is 1 to %d", UN__MAX_LANES);
+  int64_t lanes = un__attr(n, 0);
+  if (lanes < 1 || lanes > 64 || !is_power_of_two((uint32_t)lanes)) un__fault_at(v, n, "`lanes` is 1, 2, 4, 8, 16, 32 or 64");
+  for (int i = 0; i < 2 && lanes >= 1 && lanes <= 64; i++)
+    if (n->src[i]->op == UN__OP_INDEX) check_gate(v, n, n->src[i], (uint32_t)lanes);
 }
 
 /* ---- structure ---- */

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { STORED = 1, READ = 2, COPIED = UINT8_MAX, MAX_PARTS = 64 };
+enum { STORED = 1, READ = 2, COPIED = UINT8_MAX, MAX_PARTS = 64, WARP = 32 };
 
 /* Of a part of memory: STORED | READ since the last barrier; the youngest copy that may be under way: 0 no COMMIT came after it, 1
  * one did, ..; COPIED: none is. */
@@ -28,7 +28,7 @@ typedef struct local {
 typedef struct loop {
   const un_uop *opener;
   bool varies;     /* it or a block around it is not passed by all threads */
-  size_t summary;  /* of a RANGE: its number among them */
+  size_t summary;  /* of a RANGE: its number among them; else SIZE_MAX */
   marks before;    /* a loop may have no round, a branch none of the threads */
 } loop;
 
@@ -42,7 +42,8 @@ typedef struct threads {
   UN__VEC(marks) left;      /* by number of a RANGE: what one round leaves behind */
   size_t ranges;            /* seen in this pass */
   marks now;
-  bool report;
+  int64_t count;            /* of threads */
+  bool report, learned;     /* learned: this walk, something new about what a round leaves behind */
 } threads;
 
 /* ---- what varies ---- */
@@ -78,15 +79,25 @@ static void find_varying(threads *s) {
 
 /* ---- one walk over the list ---- */
 
+/* The SLOT on the way from a pointer to its memory, or NULL. */
+static const un_uop *slot_of(const un_uop *pointer) {
+  while (pointer->op == UN__OP_AFTER || pointer->op == UN__OP_INDEX) pointer = pointer->src[0];
+  return pointer->op == UN__OP_SLOT ? pointer : NULL;
+}
+
 static const un_uop *past_casts(const un_uop *n) {
   while (n->op == UN__OP_CAST) n = n->src[0];
   return n;
 }
 
-/* The SLOT on the way from a pointer to its memory, or NULL. */
-static const un_uop *slot_of(const un_uop *pointer) {
-  while (pointer->op == UN__OP_AFTER || pointer->op == UN__OP_INDEX) pointer = pointer->src[0];
-  return pointer->op == UN__OP_SLOT ? pointer : NULL;
+/* Of how many rounds before or behind the loop's beginning a SLOT is. */
+static int64_t constant_turn(const un_uop *slot) {
+  const un_uop *by = past_casts(slot->src[1]);
+  return un__is_const(by) ? un__const_int(by) : 0;
+}
+
+static uint32_t part_of(const un_uop *slot, uint32_t parts) {
+  return (uint32_t)((un__attr(slot, 0) % parts + constant_turn(slot) % parts) % parts);
 }
 
 /* The marks that an access touches: of one part, or of the whole memory. */
@@ -96,9 +107,9 @@ static mark *marks_of(threads *s, const un_uop *index, uint32_t *n) {
   if (!number) return NULL;
   const local *l = &s->local.at[number - 1];
   const un_uop *slot = slot_of(index);
-  *n = slot && l->parts > 1 ? 1 : l->parts;
-  int64_t at = *n == 1 && slot ? un__attr(slot, 0) + (un__is_const(slot->src[1]) ? un__const_int(slot->src[1]) : 0) : 0;
-  return &s->now.at[l->first + (uint32_t)(l->parts > 1 && slot ? at % l->parts : 0)];
+  bool one = slot && l->parts > 1;
+  *n = one ? 1 : l->parts;
+  return &s->now.at[l->first + (one ? part_of(slot, l->parts) : 0)];
 }
 
 /* From one round of the loop to the next. */
@@ -172,10 +183,17 @@ static void wait_for(threads *s, int64_t pending) {
 
 static bool is_left_out(const threads *s) { return s->open.n && s->open.at[s->open.n - 1].varies; }
 
+/* What others copy is theirs to wait for before it. */
+static void pass_barrier(threads *s) {
+  for (size_t i = 0; i < s->now.n; i++) s->now.at[i].touched = s->now.at[i].copy == COPIED ? 0 : s->now.at[i].touched & STORED;
+}
+
 static void meet(threads *s, const un_uop *n) {
   if (s->report && is_left_out(s))
     un__fault_at(s->v, n, "stands where not all threads of the block come by");
-  for (size_t i = 0; n->op == UN__OP_BARRIER && i < s->now.n; i++) s->now.at[i].touched = 0;
+  if (s->report && (n->op == UN__OP_WMMA || n->op == UN__OP_LDMATRIX) && s->count % WARP)
+    un__fault_at(s->v, n, "needs whole warps of %d threads, not %lld", WARP, (long long)s->count);
+  if (n->op == UN__OP_BARRIER) pass_barrier(s);
 }
 
 static void enter(threads *s, const un_uop *n) {
@@ -183,17 +201,26 @@ static void enter(threads *s, const un_uop *n) {
   if (!un__spend(s->v, s->now.n) || !copy_marks(s, &k.before, &s->now)) return;
   if (n->op == UN__OP_RANGE) {
     k.summary = s->ranges++;
-    if (s->report) join_marks(&s->now, &s->left.at[k.summary]);
-    else if (!un__vec_push(&s->left, (marks){0})) s->v->nomem = true;
+    if (k.summary == s->left.n && !(un__vec_push(&s->left, (marks){0}) && copy_marks(s, &s->left.at[k.summary], &s->now))) s->v->nomem = true;
+    if (!s->v->nomem) join_marks(&s->now, &s->left.at[k.summary]);
   }
   if (!un__vec_push(&s->open, k)) s->v->nomem = true;
+}
+
+/* What one more round leaves behind. */
+static void learn(threads *s, marks *left) {
+  for (size_t i = 0; i < left->n; i++) {
+    mark before = left->at[i];
+    join_mark(&left->at[i], s->now.at[i]);
+    s->learned |= left->at[i].touched != before.touched || left->at[i].copy != before.copy;
+  }
 }
 
 static void leave(threads *s) {
   if (!s->open.n) return;
   loop k = un__vec_pop(&s->open);
   if (k.opener->op == UN__OP_RANGE) turn(s, k.opener);
-  if (k.summary != SIZE_MAX && !s->report) copy_marks(s, &s->left.at[k.summary], &s->now);
+  if (k.summary < s->left.n) learn(s, &s->left.at[k.summary]);
   join_marks(&s->now, &k.before);
   if (k.opener->op == UN__OP_RANGE) stop_turning(s, k.opener);
   un__vec_finish(&k.before);
@@ -212,9 +239,11 @@ static void step(threads *s, const un_uop *n) {
   }
 }
 
-/* The first walk learns what a round of each loop leaves behind, the second one reports. */
+/* Walks learn what the rounds of each loop leave behind, until one learns nothing: what a round of a ring does may be met many
+ * rounds later. One more reports. */
 static void walk(threads *s, bool report) {
   s->report = report;
+  s->learned = false;
   s->ranges = 0;
   for (size_t i = 0; i < s->now.n; i++) s->now.at[i] = (mark){0, COPIED};
   for (uint32_t i = 0; i < s->v->root->nsrc && !s->v->nomem; i++) step(s, s->v->root->src[i]);
@@ -223,7 +252,8 @@ static void walk(threads *s, bool report) {
 
 /* ---- numbers ---- */
 
-static bool check_specials(un__verifier *v) {
+/* How many threads a block has; -1: nothing is numbered. */
+static int64_t check_specials(un__verifier *v) {
   const un_uop *seen[UN__AXIS_COUNT] = {NULL};
   for (uint32_t i = 0; i < v->root->nsrc; i++) {
     const un_uop *n = v->root->src[i];
@@ -236,7 +266,7 @@ static bool check_specials(un__verifier *v) {
       un__fault_at(v, n, "the number of threads of a block must be constant");
     seen[axis] = n;
   }
-  return seen[UN__AXIS_LOCAL] != NULL;
+  return seen[UN__AXIS_LOCAL] ? un__known_size(seen[UN__AXIS_LOCAL]->src[0]) : -1;
 }
 
 /* A memory is a ring where one loop turns it, and constants, which are rounds before that. */
@@ -249,7 +279,7 @@ static void find_rings(threads *s) {
     const un_uop *by = past_casts(n->src[1]);
     int64_t parts = un__attr(n, 1);
     bool turns = by->op == UN__OP_RANGE;
-    l->whole |= parts > MAX_PARTS || (l->parts && l->parts != parts) || (turns ? l->turns && l->turns != by : !un__is_const(by));
+    l->whole |= parts < 1 || parts > MAX_PARTS || un__attr(n, 0) < 0 || constant_turn(n) < 0 || (l->parts && l->parts != parts) || (turns ? l->turns && l->turns != by : !un__is_const(by));
     l->parts = (uint32_t)parts;
     if (turns) l->turns = by;
   }
@@ -281,12 +311,14 @@ static bool number_locals(threads *s) {
 }
 
 void un__verify_threads(un__verifier *v) {
-  if (v->root->op != UN__OP_LINEAR || !check_specials(v)) return;
-  threads s = {.v = v};
+  if (v->root->op != UN__OP_LINEAR) return;
+  threads s = {.v = v, .count = check_specials(v)};
+  if (s.count < 1) return;
   if (number_locals(&s)) {
     find_stored(&s);
     find_varying(&s);
-    walk(&s, false);
+    do walk(&s, false);
+    while (s.learned && !v->nomem);
     walk(&s, true);
   } else {
     v->nomem = true;

@@ -30,6 +30,36 @@ static un__parsed_graph parsed(const char *text) {
   " %t = special i32 %4 [axis=local]\n %i = index ptr.f32 %p, %t\n"
 #define SHARED                                                                                                         \
   " %x = load f32 %i\n %m = define_local ptr.local.f32 %4 [id=0]\n %n = index ptr.local.f32 %m, %t\n %s = store void %n, %x\n"
+/* A ring of two parts that a loop turns: what a list may do with it, in some order. */
+#define RING                                                                                                                  \
+  THREADS " %z = const i32 [val=0]\n %v = load f32 %i\n %m = define_local ptr.local.f32 %8 [id=0]\n"                             \
+  " %c0 = slot ptr.local.f32 %m, %z [offset=0 parts=2]\n %d0 = index ptr.local.f32 %c0, %t\n %y0 = copy_async void %d0, %i [lanes=1]\n" \
+  " %k0 = commit void\n %r = range i32 %4 [id=0 axis=loop]\n %w0 = wait void %r [pending=0]\n %w1 = wait void %r [pending=1]\n"  \
+  " %b = barrier void %r\n %c1 = slot ptr.local.f32 %m, %r [offset=1 parts=2]\n %d1 = index ptr.local.f32 %c1, %t\n"             \
+  " %y1 = copy_async void %d1, %i [lanes=1]\n %k1 = commit void %r\n %c2 = slot ptr.local.f32 %m, %r [offset=0 parts=2]\n"       \
+  " %d2 = index ptr.local.f32 %c2, %t\n %l = load f32 %d2\n %l1 = load f32 %d1\n %s1 = store void %d1, %v\n %e = end void %r, %r\n" \
+  " linear %4, %8, %p, %t, %i, %z, %v, %m, %c0, %d0, "
+#define TURN " %r, %c1, %d1, %c2, %d2, "
+/* The same of four parts, of which the loop begins to copy the last. */
+#define LONG_RING                                                                                                             \
+  THREADS " %z = const i32 [val=0]\n %m = define_local ptr.local.f32 %8 [id=0]\n %r = range i32 %8 [id=0 axis=loop]\n"            \
+  " %w = wait void %r [pending=2]\n %b = barrier void %r\n %c = slot ptr.local.f32 %m, %r [offset=3 parts=4]\n"                  \
+  " %d = index ptr.local.f32 %c, %z\n %y = copy_async void %d, %i [lanes=1]\n %k = commit void %r\n"                             \
+  " %c2 = slot ptr.local.f32 %m, %r [offset=0 parts=4]\n %d2 = index ptr.local.f32 %c2, %z\n %l = load f32 %d2\n"                \
+  " %e = end void %r, %r\n linear %4, %8, %p, %t, %i, %z, %m, %r, %c, %d, %c2, %d2, "
+/* A part of shared memory that something turns. */
+#define SLOT(elements, turn, attributes)                                                                                      \
+  THREADS " %z = const i32 [val=0]\n %neg = const i32 [val=-1]\n %m = define_local ptr.local.f32 " elements " [id=0]\n"         \
+  " %c = slot ptr.local.f32 %m, " turn " [" attributes "]\n %d = index ptr.local.f32 %c, %t\n"                                  \
+  " %l = load f32 %d\n linear %4, %8, %p, %t, %i, %z, %neg, %m, %c, %d, %l\n}\n"
+/* What a warp multiplies. */
+#define CORE(a, b, c, wmma)                                                                                                   \
+  "unir 1\ngraph @g stage=linear {\n %32 = const i32 [val=32]\n %t = special i32 %32 [axis=local]\n %a = const " a " [val=0.0]\n" \
+  " %b = const " b "\n %c = const " c "\n %w = wmma " wmma "\n linear %32, %t, %a, %b, %c, %w\n}\n"
+/* Rows of shared memory, which hold something. */
+#define ROWS                                                                                                                  \
+  "unir 1\ngraph @g stage=linear {\n %32 = const i32 [val=32]\n %t = special i32 %32 [axis=local]\n %n = const i32 [val=1024]\n"   \
+  " %m = define_local ptr.local.f16 %n [id=0]\n %8 = const i32 [val=8]\n %u = mul i32 %t, %8\n %i = index ptr.local.f16 %m, %u\n"
 #define SCHEDULE                                                                                                       \
   "unir 1\ngraph @g stage=schedule {\n %0 = const index [val=0]\n %4 = const index [val=4]\n"                          \
   " %p = param ptr.f32 %4 [slot=0]\n %i = index ptr.f32 %p, %0\n %one = const f32 [val=1]\n %s = store void %i, "      \
@@ -67,6 +97,12 @@ static const char *const good[] = {
     /* a barrier before the store, one behind it */
     THREADS SHARED " %r = range i32 %4 [id=0 axis=loop]\n %b = barrier void %r\n %k = barrier void %s\n %y = load f32 %n\n %e = end void %y, %r\n"
                    " linear %4, %p, %t, %i, %x, %m, %n, %r, %b, %s, %k, %y, %e\n}\n",
+    /* a round waits for its own part, meets the others, begins the next part, reads its own */
+    RING "%y0, %k0, " TURN "%w0, %b, %y1, %k1, %l, %e\n}\n",
+    /* three groups are under way: two may stay so */
+    LONG_RING "%w, %b, %y, %k, %l, %e\n}\n",
+    CORE("f16x8", "f16x4 [val=0.0]", "f32x4 [val=0.0]", "f32x4 %a, %b, %c [form=0]"),
+    ROWS " %l = ldmatrix f16x8 %i [trans=1]\n linear %32, %t, %n, %m, %8, %u, %i, %l\n}\n",
     SCHEDULE " %n = kernel void %k, %b\n %m = kernel void %k, %b\n linear %n, %m\n}\n",
 };
 
@@ -299,6 +335,108 @@ static const struct {
     {THREADS SHARED " %r = range i32 %4 [id=0 axis=loop]\n %k = barrier void\n %y = load f32 %n\n %e = end void %y, %r\n"
                     " linear %4, %p, %t, %i, %x, %m, %n, %r, %y, %k, %s, %e\n}\n",
      "load: threads: reads shared memory that threads have stored to since the last barrier"},
+    /* a part is read while its copy may be under way */
+    {RING "%y0, %k0, " TURN "%b, %y1, %k1, %l, %e\n}\n",
+     "load: threads: reads shared memory whose asynchronous copy may be under way..."},
+    /* one group too many is left */
+    {RING "%y0, %k0, " TURN "%w1, %b, %y1, %k1, %l, %e\n}\n",
+     "load: threads: reads shared memory whose asynchronous copy may be under way..."},
+    /* nothing ends the first group */
+    {RING "%y0, " TURN "%w0, %b, %y1, %k1, %l, %e\n}\n",
+     "load: threads: reads shared memory whose asynchronous copy may be under way"},
+    /* nothing ends the others */
+    {RING "%y0, %k0, " TURN "%w0, %b, %y1, %l, %e\n}\n",
+     "load: threads: reads shared memory whose asynchronous copy may be under way..."},
+    /* the others have not come by */
+    {RING "%y0, %k0, " TURN "%w0, %y1, %k1, %l, %e\n}\n",
+     "load: threads: reads shared memory that threads have stored to since the last barrier..."},
+    /* ... but not waited for theirs */
+    {RING "%y0, %k0, " TURN "%b, %w0, %y1, %k1, %l, %e\n}\n",
+     "load: threads: reads shared memory that threads have stored to since the last barrier"},
+    /* the part that is read is the one that is begun */
+    {RING "%y0, %k0, " TURN "%w0, %b, %y1, %k1, %l1, %e\n}\n",
+     "load: threads: reads shared memory whose asynchronous copy may be under way"},
+    {RING "%y0, %k0, " TURN "%w0, %b, %y1, %k1, %s1, %e\n}\n",
+     "store: threads: stores to shared memory whose asynchronous copy may be under way"},
+    {RING "%y0, %k0, " TURN "%w0, %b, %l1, %y1, %k1, %e\n}\n",
+     "copy_async: threads: stores to shared memory that threads have read since the last barrier"},
+    /* two groups copy to a part */
+    {RING "%y0, %k0, " TURN "%y1, %k1, %e\n}\n",
+     "copy_async: threads: stores to shared memory whose asynchronous copy may be under way"},
+    /* what a round begins, the third one behind it reads */
+    {LONG_RING "%w, %b, %k, %y, %l, %e\n}\n",
+     "load: threads: reads shared memory whose asynchronous copy may be under way"},
+    /* no ring: parts of two kinds, or turned by two things */
+    {THREADS " %m = define_local ptr.local.f32 %8 [id=0]\n %r = range i32 %4 [id=0 axis=loop]\n %w = wait void %r [pending=0]\n %b = barrier void %r\n"
+            " %c1 = slot ptr.local.f32 %m, %r [offset=1 parts=2]\n %d1 = index ptr.local.f32 %c1, %t\n %y1 = copy_async void %d1, %i [lanes=1]\n"
+            " %k1 = commit void %r\n %c2 = slot ptr.local.f32 %m, %r [offset=0 parts=4]\n %d2 = index ptr.local.f32 %c2, %t\n %l = load f32 %d2\n"
+            " %e = end void %r, %r\n linear %4, %8, %p, %t, %i, %m, %r, %c1, %d1, %c2, %d2, %w, %b, %y1, %k1, %l, %e\n}\n",
+     "load: threads: reads shared memory whose asynchronous copy may be under way..."},
+    {THREADS " %m = define_local ptr.local.f32 %8 [id=0]\n %r = range i32 %4 [id=0 axis=loop]\n %w = wait void %r [pending=0]\n %b = barrier void %r\n"
+            " %c1 = slot ptr.local.f32 %m, %r [offset=1 parts=2]\n %d1 = index ptr.local.f32 %c1, %t\n %y1 = copy_async void %d1, %i [lanes=1]\n"
+            " %k1 = commit void %r\n %c2 = slot ptr.local.f32 %m, %t [offset=0 parts=2]\n %d2 = index ptr.local.f32 %c2, %t\n %l = load f32 %d2\n"
+            " %e = end void %r, %r\n linear %4, %8, %p, %t, %i, %m, %r, %c1, %d1, %c2, %d2, %w, %b, %y1, %k1, %l, %e\n}\n",
+     "load: threads: reads shared memory whose asynchronous copy may be under way..."},
+    {SLOT("%8", "%z", "offset=2 parts=2"), "slot: copy: `offset` is below `parts`, of which there are 2 at least"},
+    {SLOT("%8", "%z", "offset=0 parts=1"), "slot: copy: `offset` is below `parts`, of which there are 2 at least"},
+    {SLOT("%8", "%z", "offset=0 parts=0"), "slot: copy: `offset` is below `parts`, of which there are 2 at least"},
+    {SLOT("%8", "%z", "offset=0 parts=3"), "slot: copy: 8 elements are not 3 equal parts"},
+    {SLOT("%8", "%neg", "offset=0 parts=2"), "slot: copy: what turns it may be negative"},
+    {THREADS " %z = const i32 [val=0]\n %m = define_reg ptr.reg.f32 %8 [id=0]\n %c = slot ptr.reg.f32 %m, %z [offset=0 parts=2]\n linear %4, %8, %p, %t, %z, %m, %c\n}\n",
+     "slot: copy: is a part of shared memory, not of a define_reg"},
+    {THREADS SHARED " %o = load f32 %n\n %c = slot ptr.local.f32 %m, %x [offset=0 parts=2]\n linear %4, %p, %t, %i, %x, %m, %n, %c\n}\n",
+     "slot: copy: what turns it is no scalar index"},
+    {THREADS SHARED " %y = copy_async void %i, %i [lanes=1]\n linear %4, %8, %p, %t, %i, %y\n}\n", "copy_async: copy: copies to an index of shared memory"},
+    {THREADS SHARED " %y = copy_async void %n, %n [lanes=1]\n linear %4, %8, %p, %t, %i, %m, %n, %y\n}\n", "copy_async: copy: copies from an index of the device's memory"},
+    {THREADS SHARED " %y = copy_async void %n, %i [lanes=0]\n linear %4, %8, %p, %t, %i, %m, %n, %y\n}\n", "copy_async: copy: `lanes` is 1, 2, 4, 8, 16, 32 or 64"},
+    {THREADS SHARED " %y = copy_async void %n, %i [lanes=65]\n linear %4, %8, %p, %t, %i, %m, %n, %y\n}\n", "copy_async: copy: `lanes` is 1, 2, 4, 8, 16, 32 or 64"},
+    {THREADS SHARED " %g = const boolx2 [val=true]\n %j = index ptr.f32 %p, %t, %g\n %y = copy_async void %n, %j [lanes=4]\n"
+                    " linear %4, %p, %t, %i, %m, %n, %g, %j, %y\n}\n",
+     "copy_async: copy: its gate has 2 lanes, the access 4"},
+    {THREADS SHARED " %g = const boolx2 [val=true]\n %j = index ptr.local.f32 %m, %t, %g\n %y = copy_async void %j, %i [lanes=4]\n"
+                    " linear %4, %p, %t, %i, %m, %g, %j, %y\n}\n",
+     "copy_async: copy: its gate has 2 lanes, the access 4"},
+    {THREADS " %h = define_local ptr.local.f16 %4 [id=0]\n %n = index ptr.local.f16 %h, %t\n %y = copy_async void %n, %i [lanes=1]\n"
+             " linear %4, %p, %t, %i, %h, %n, %y\n}\n",
+     "copy_async: copy: keeps the dtype"},
+    {KERNEL " %y = async ptr.f32 %p\n %i = index ptr.f32 %y, %0\n %s = store void %i, %one\n sink %s\n}\n",
+     "async: copy: stands for a value"},
+    {CORE("f16x8", "f16x4 [val=0.0]", "f32x4 [val=0.0]", "f32x4 %a, %b, %c [form=1]"), "wmma: tensor core: `form` is 0"},
+    {CORE("f16x8", "f32x4 [val=1.0]", "f32x4 [val=0.0]", "f32x4 %a, %b, %c [form=0]"), "wmma: tensor core: its operands have elements of 1, 2 or 4 bytes, alike"},
+    {CORE("f64x8", "f64x4 [val=0.0]", "f32x4 [val=0.0]", "f32x4 %a, %b, %c [form=0]"), "wmma: tensor core: its operands have elements of 1, 2 or 4 bytes, alike"},
+    {CORE("f16x4", "f16x4 [val=1.0]", "f32x4 [val=0.0]", "f32x4 %a, %b, %c [form=0]"), "wmma: tensor core: its operands have 8 and 4 lanes, not 4 and 4"},
+    {CORE("f32x4", "f32x4 [val=1.0]", "f32x4 [val=2.0]", "f32x4 %a, %b, %c [form=0]"), "wmma: tensor core: its operands have 4 and 2 lanes, not 4 and 4"},
+    {CORE("f16x8", "f16x4 [val=0.0]", "f64x4 [val=0.0]", "f64x4 %a, %b, %c [form=0]"), "wmma: tensor core: adds up 4 lanes of f32 or i32"},
+    {CORE("f16x8", "f16x4 [val=0.0]", "f32x2 [val=0.0]", "f32x2 %a, %b, %c [form=0]"), "wmma: tensor core: adds up 4 lanes of f32 or i32"},
+    {THREADS " %a = const f16x8 [val=0.0]\n %b = const f16x4 [val=0.0]\n %c = const f32x4 [val=0.0]\n %w = wmma f32x4 %a, %b, %c [form=0]\n"
+             " linear %4, %t, %a, %b, %c, %w\n}\n",
+     "wmma: threads: needs whole warps of 32 threads, not 4"},
+    {THREADS " %n = const i32 [val=64]\n %m = define_local ptr.local.f32 %n [id=0]\n %j = index ptr.local.f32 %m, %t\n %l = ldmatrix f32x4 %j [trans=0]\n"
+             " linear %4, %t, %n, %m, %j, %l\n}\n",
+     "ldmatrix: threads: needs whole warps of 32 threads, not 4"},
+    {"unir 1\ngraph @g stage=linear {\n %32 = const i32 [val=32]\n %t = special i32 %32 [axis=local]\n %8 = const i32 [val=8]\n"
+     " %a = const f16x8 [val=0.0]\n %b = const f16x4 [val=0.0]\n %c = const f32x4 [val=0.0]\n %l = lt bool %t, %8\n %f = if void %l\n"
+     " %w = wmma f32x4 %a, %b, %c [form=0]\n %e = endif void %f\n linear %32, %t, %8, %a, %b, %c, %l, %f, %w, %e\n}\n",
+     "wmma: threads: stands where not all threads of the block come by"},
+    {ROWS " %l = ldmatrix f16x8 %i [trans=2]\n linear %32, %t, %n, %m, %8, %u, %i, %l\n}\n",
+     "ldmatrix: tensor core: `trans` is 0, or 1 for elements of 2 bytes"},
+    {ROWS " %l = ldmatrix f16x16 %i [trans=0]\n linear %32, %t, %n, %m, %8, %u, %i, %l\n}\n",
+     "ldmatrix: tensor core: gives 1, 2 or 4 words of 4 bytes"},
+    {ROWS " %l = ldmatrix bf16x8 %i [trans=0]\n linear %32, %t, %n, %m, %8, %u, %i, %l\n}\n",
+     "ldmatrix: tensor core: has not the dtype of what the pointer points to"},
+    {ROWS " %g = lt bool %t, %8\n %j = index ptr.local.f16 %m, %u, %g\n %l = ldmatrix f16x8 %j [trans=0]\n linear %32, %t, %n, %m, %8, %u, %i, %g, %j, %l\n}\n",
+     "ldmatrix: tensor core: reads at an index of shared memory without a gate"},
+    {"unir 1\ngraph @g stage=linear {\n %32 = const i32 [val=32]\n %t = special i32 %32 [axis=local]\n %m = define_local ptr.local.i8 %32 [id=0]\n"
+     " %i = index ptr.local.i8 %m, %t\n %l = ldmatrix i8x16 %i [trans=1]\n linear %32, %t, %m, %i, %l\n}\n",
+     "ldmatrix: tensor core: `trans` is 0, or 1 for elements of 2 bytes"},
+    {THREADS " %32 = const i32 [val=32]\n %l = ldmatrix f32x4 %i [trans=0]\n linear %4, %p, %t, %i, %l\n}\n",
+     "ldmatrix: tensor core: reads at an index of shared memory without a gate..."},
+    {ROWS " %x = const f16 [val=0.0]\n %s = store void %i, %x\n %l = ldmatrix f16x8 %i [trans=0]\n linear %32, %t, %n, %m, %8, %u, %i, %x, %s, %l\n}\n",
+     "ldmatrix: threads: reads shared memory that threads have stored to since the last barrier"},
+    {KERNEL " %v = vectorize f32x4 %one\n %x = extract f32 %one, %0\n %i = index ptr.f32 %p, %0\n %s = store void %i, %x\n sink %s\n}\n", "extract: lanes: takes a lane of a vector, its source has one..."},
+    {KERNEL " %v = vectorize f32x4 %one\n %x = extract f32x2 %v, %0\n %i = index ptr.f32 %p, %0\n %s = store void %i, %x\n sink %s\n}\n", "extract: lanes: gives one lane of its source's dtype"},
+    {KERNEL " %v = vectorize f32x4 %one\n %x = extract f32 %v, %4\n %i = index ptr.f32 %p, %0\n %s = store void %i, %x\n sink %s\n}\n", "extract: lanes: the lane's number may lie outside of 4 lanes"},
+    {KERNEL " %v = vectorize f32x4 %one\n %x = extract f32 %v, %one\n %i = index ptr.f32 %p, %0\n %s = store void %i, %x\n sink %s\n}\n", "extract: lanes: the lane's number is no scalar index"},
     {LINEAR " %y = vectorize i32x4 %r\n %o = index ptr.f32 %p, %y\n %s = store void %o, %one\n %e = end void %s, %r\n"
             " linear %4, %p, %one, %r, %y, %o, %s, %e\n}\n",
      "index: address: the element's number must be scalar: lanes are at consecutive addresses"},

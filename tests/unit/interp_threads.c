@@ -58,6 +58,43 @@ static const char branch[] = KERNEL("  %m = define_reg ptr.reg.i32 %1 [id=0]\n  
 /* Both blocks store to elements 0 to 3. */
 static const char two_blocks_one_place[] = KERNEL("  %c = index ptr.i32 %o, %t\n  %d = store void %c, %x\n  %v = add i32 %x, %0\n", "%c, %d, %v");
 
+/* Every thread copies its element to shared memory; TAIL reads it as the thread opposite. */
+#define COPIED(order, pending)                                                                                                  \
+  KERNEL(SCRATCH OTHER "  %c = index ptr.local.i32 %m, %t\n  %d = copy_async void %c, %p [lanes=1]\n  %k = commit void\n"         \
+         "  %j = wait void [pending=" pending "]\n  %e = barrier void\n  %g = index ptr.local.i32 %m, %w\n  %v = load i32 %g\n",     \
+         "%m, %w, %c, %d, " order ", %g, %v")
+static const char copied[] = COPIED("%k, %j, %e", "0");
+static const char not_waited_for[] = COPIED("%k, %e", "0");
+static const char not_committed[] = COPIED("%j, %e", "0");
+static const char pending[] = COPIED("%k, %j, %e", "1");
+static const char waited_for_late[] = COPIED("%k, %e, %j", "0");
+static const char not_met[] = COPIED("%k, %j", "0");
+
+/* Source or target of the copy under a gate; what it does not touch is 9. */
+#define GATED(gates, to, from)                                                                                                  \
+  KERNEL(SCRATCH "  %nine = const i32 [val=9]\n  %u = lt bool %t, %2\n  %c = index ptr.local.i32 %m, %t\n  %h = store void %c, %nine\n" \
+         gates "  %d = copy_async void " to ", " from " [lanes=1]\n  %k = commit void %d\n  %j = wait void %k [pending=0]\n"        \
+         "  %q0 = barrier void %j\n  %v = load i32 %c\n", "%m, %nine, %u, %c, %h, %l, %d, %k, %j, %q0, %v")
+static const char from_gated[] = GATED("  %l = index ptr.i32 %a, %i, %u\n", "%c", "%l");
+static const char to_gated[] = GATED("  %l = index ptr.local.i32 %m, %t, %u\n", "%l", "%p");
+
+/* Two groups into two parts of shared memory, of which block b calls part (b + 1) mod 2 its second one (what a block's number turns
+ * the verifier takes as a whole). */
+#define PARTS(pending, read)                                                                                                    \
+  KERNEL("  %eight = const i32 [val=8]\n  %m = define_local ptr.local.i32 %eight [id=0]\n"                                        \
+         "  %c0 = slot ptr.local.i32 %m, %b [offset=0 parts=2]\n  %d0 = index ptr.local.i32 %c0, %t\n  %y0 = copy_async void %d0, %p [lanes=1]\n" \
+         "  %k0 = commit void %y0\n  %w = xor i32 %i, %4\n  %z = index ptr.i32 %a, %w\n"                                          \
+         "  %c1 = slot ptr.local.i32 %m, %b [offset=1 parts=2]\n  %d1 = index ptr.local.i32 %c1, %t\n  %y1 = copy_async void %d1, %z [lanes=1]\n" \
+         "  %k1 = commit void %y1\n  %j = wait void %k1 [pending=" pending "]\n  %f = index ptr.local.i32 %m, %t\n  %v = load i32 " read "\n", \
+         "%eight, %m, %c0, %d0, %y0, %k0, %w, %z, %c1, %d1, %y1, %k1, %j, %f, %v")
+static const char parts_turn[] = PARTS("0", "%f");
+static const char older_group[] = PARTS("1", "%d0");
+static const char younger_group[] = PARTS("1", "%d1");
+static const char one_target[] = KERNEL(SCRATCH "  %c = index ptr.local.i32 %m, %0\n  %d = copy_async void %c, %p [lanes=1]\n  %v = add i32 %x, %0\n",
+                                        "%m, %c, %d, %v");
+static const char outside[] = KERNEL(SCRATCH "  %u = add i32 %t, %1\n  %c = index ptr.local.i32 %m, %u\n  %d = copy_async void %c, %p [lanes=1]\n"
+                                     "  %v = add i32 %x, %0\n", "%m, %u, %c, %d, %v");
+
 static int32_t in[8] = {1, 2, 4, 8, 3, 5, 7, 11}, out[8];
 
 static un_status run(const char *text) {
@@ -67,9 +104,13 @@ static un_status run(const char *text) {
   return un__interp_grid(linear, (void *[]){out, in}, (int64_t[]){8, 8}, 2, NULL, 2, &err);
 }
 
-static void gives(const char *text, const int32_t *want) {
+static void runs(const char *text, const int32_t *want) {
   cr_assert_eq(run(text), UN_OK, "%s", err.text);
   for (int i = 0; i < 8; i++) cr_expect_eq(out[i], want[i], "element %d: %d, expected %d", i, out[i], want[i]);
+}
+
+static void gives(const char *text, const int32_t *want) {
+  runs(text, want);
   cr_assert_eq(un__verify(parsed(text), UN__STAGE_LINEAR, &err, NULL), UN_OK, "%s", err.text);
 }
 
@@ -92,6 +133,32 @@ Test(interp_threads, races_are_found) {
 Test(interp_threads, all_threads_must_come_by) {
   refused(some_at_barrier, "not passed by every thread");
   refused(beyond_the_block, "a thread that the block does not have");
+}
+
+Test(interp_threads, copies_are_there_when_a_wait_has_seen_their_group) {
+  gives(copied, (const int32_t[]){8, 4, 2, 1, 11, 7, 5, 3});
+  refused(not_waited_for, "never written");
+  refused(not_committed, "never written");
+  refused(pending, "never written");
+  refused(waited_for_late, "no barrier is between");
+  refused(not_met, "no barrier is between");
+}
+
+Test(interp_threads, copies_look_at_both_gates) {
+  gives(from_gated, (const int32_t[]){1, 2, 0, 0, 3, 5, 0, 0});
+  gives(to_gated, (const int32_t[]){1, 2, 9, 9, 3, 5, 9, 9});
+}
+
+Test(interp_threads, groups_of_copies_end_in_order) {
+  runs(older_group, in);
+  refused(younger_group, "never written");
+}
+
+Test(interp_threads, parts_of_shared_memory_turn) { runs(parts_turn, (const int32_t[]){1, 2, 4, 8, 1, 2, 4, 8}); }
+
+Test(interp_threads, copies_race_and_stay_inside) {
+  refused(one_target, "another thread touches element 0");
+  refused(outside, "is outside of");
 }
 
 Test(interp_threads, one_block_runs_alone) {

@@ -174,11 +174,30 @@ static int64_t room_of(const un__opt_panel *p) {
   return (n + each - 1) / each * each;
 }
 
+/* A REDUCE that closes the range. */
+static const un_uop *reduction_of(const un__opt_kernel *k, const un_uop *range, size_t first) {
+  for (size_t i = first; i < k->nodes.n; i++) {
+    const un_uop *n = k->nodes.at[i];
+    for (uint32_t j = 1; un__is(n, UN__OP_REDUCE) && j < n->nsrc; j++)
+      if (n->src[j] == range) return n;
+  }
+  return NULL;
+}
+
+/* Reductions that depend on the same ranges run in one loop. */
+static bool run_together(const un__opt_kernel *k, const un_uop *range) {
+  const un_uop *first = reduction_of(k, range, 0);
+  for (const un_uop *n = first; n; n = reduction_of(k, range, un__topo_find(&k->nodes, n) + 1))
+    if (n->ranges != first->ranges) return false;
+  return true;
+}
+
 static const char *check_stages(const un__opt_kernel *k, uint32_t axis, int64_t stages, const un__target *t) {
   if (stages < 2) return NULL;
   if (!t->gpu.async_copies) return "the target copies nothing asynchronously";
   if (k->axis[axis].type != UN__AXIS_REDUCE) return "stages are rounds of a reduction's loop";
   if (!k->axis[axis].known || k->axis[axis].size < stages) return "it has fewer rounds than stages";
+  if (!run_together(k, k->axis[axis].range)) return "reductions over it run in loops of their own";
   return stages > UN__OPT_MAX_STAGES ? "too many stages" : NULL;
 }
 
@@ -309,14 +328,13 @@ static const un_uop *behind_barrier(un__graph *g, const un_uop *memory, const un
   return un__binary(g, UN__OP_AFTER, memory, un__uop(g, UN__OP_BARRIER, 0, what, n, NULL, 0));
 }
 
-/* Memory that is filled anew in a loop: at the beginning of each round all threads have read what the last one left. Not in the
- * loop `but`. */
-static const un_uop *free_again(copier *c, const un_uop *memory, const un_uop *but) {
+/* Memory that is filled anew in a loop: at the beginning of each round all threads have read what the last one left. */
+static const un_uop *free_again(copier *c, const un_uop *memory) {
   const un_uop *loop[UN__OPT_MAX_AXES];
   uint32_t n = 0;
   for (uint32_t i = 0; i < c->p->load->ranges->n; i++) {
     const un_uop *r = c->p->load->ranges->range[i];
-    bool covered_too = r == but;
+    bool covered_too = false;
     for (uint32_t j = 0; j < c->p->n; j++) covered_too |= c->from[j] == r;
     if (!covered_too && !un__axis_is_number(un__range_axis(r))) loop[n++] = r;
   }
@@ -403,7 +421,7 @@ static const un_uop *share_at_once(sharing *x, const un_uop *kernel) {
   const un_uop *filled[UN__OPT_MAX_SHARED], *ready[UN__OPT_MAX_SHARED];
   for (uint32_t i = 0; i < x->s->n; i++) {
     turn_to(x, i);
-    filled[i] = fill(&x->c, x->s->threads, free_again(&x->c, x->memory[i], NULL), &(round){0});
+    filled[i] = fill(&x->c, x->s->threads, free_again(&x->c, x->memory[i]), &(round){0});
   }
   for (uint32_t i = 0; i < x->s->n; i++) ready[i] = behind_barrier(x->c.g, x->memory[i], filled, x->s->n);
   return read_shared(x, kernel, ready);
@@ -417,14 +435,32 @@ static const un_uop *slot(sharing *x, uint32_t i, const un_uop *turn, int64_t of
   return behind ? un__binary(x->c.g, UN__OP_AFTER, one, behind) : one;
 }
 
+static bool is_loop(const un_uop *r) { return un__range_axis(r) == UN__AXIS_LOOP || un__range_axis(r) == UN__AXIS_REDUCE; }
+
+/* The loops in which the ring's own is begun anew: those that its reductions depend on, and their own further out. */
+static uint32_t loops_around(const un__opt_kernel *k, const un_uop *ring, const un_uop **out) {
+  const un_uop *reduce = reduction_of(k, ring, 0);
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < reduce->ranges->n; i++)
+    if (is_loop(reduce->ranges->range[i])) out[n++] = reduce->ranges->range[i];
+  for (uint32_t i = 1; i < reduce->nsrc && reduce->src[i] != ring; i++)
+    if (is_loop(reduce->src[i])) out[n++] = reduce->src[i];
+  return n;
+}
+
+/* A ring that is filled anew in loops: no copy of its last rounds is under way, and all threads have read what they left. */
+static const un_uop *turn_again(sharing *x, const un_uop *ring) {
+  const un_uop *loop[UN__OPT_MAX_AXES];
+  uint32_t n = loops_around(x->c.k, ring, loop);
+  return n ? un__unary(x->c.g, UN__OP_BARRIER, un__uop(x->c.g, UN__OP_WAIT, 0, loop, n, (int64_t[]){0}, 1)) : NULL;
+}
+
 /* Begins to copy a round of all operands into the parts that `turn` and `offset` name, once `behind` (may be NULL) has happened. */
 static const un_uop *begin_round(sharing *x, const round *r, const un_uop *turn, int64_t offset, const un_uop *behind) {
   const un_uop *filled[UN__OPT_MAX_SHARED];
   for (uint32_t i = 0; i < x->s->n; i++) {
     turn_to(x, i);
-    const un_uop *memory = slot(x, i, turn, offset, behind);
-    if (!behind) memory = free_again(&x->c, memory, r->loop);
-    filled[i] = fill(&x->c, x->s->threads, memory, r);
+    filled[i] = fill(&x->c, x->s->threads, slot(x, i, turn, offset, behind), r);
   }
   return un__uop(x->c.g, UN__OP_COMMIT, 0, filled, x->s->n, NULL, 0);
 }
@@ -433,7 +469,7 @@ static const un_uop *begin_round(sharing *x, const round *r, const un_uop *turn,
  * read the part that the round before left, begins the one that comes stages - 1 later there, and reads its own. */
 static const un_uop *share_ahead(sharing *x, const un_uop *kernel) {
   const un__opt_axis *a = &x->c.k->axis[x->s->axis];
-  const un_uop *loop = a->range, *zero = un__idx(x->c.g, 0), *begun = NULL, *ready[UN__OPT_MAX_SHARED];
+  const un_uop *loop = a->range, *zero = un__idx(x->c.g, 0), *begun = turn_again(x, loop), *ready[UN__OPT_MAX_SHARED];
   int64_t ahead = x->s->stages - 1;
   for (int64_t i = 0; i < ahead; i++)
     begun = begin_round(x, &(round){loop, un__idx(x->c.g, i), NULL, true}, zero, i, begun);

@@ -41,6 +41,15 @@ static const un_uop *random_plan(un__graph *g, const un_uop *kernel, const un__t
   return kernel;
 }
 
+static bool has_op(const un_uop *root, un__op op) {
+  size_t n;
+  bool found = false;
+  const un_uop **order = un__toposort(root, &n);
+  for (size_t i = 0; order && i < n; i++) found |= order[i]->op == op;
+  un__free(order);
+  return found;
+}
+
 /* As numbers: the sign of a zero that is summed up depends on where the identity comes in. */
 static bool same_values(const kern *k, const data *a, const data *b) {
   for (uint32_t i = 0; i < k->nargs; i++) {
@@ -55,7 +64,8 @@ static bool same_values(const kern *k, const data *a, const data *b) {
   return true;
 }
 
-/* At stage kernel numbers are loops like others. What is staged is then staged anew in the innermost of them. */
+/* At stage kernel numbers are loops like others. What is staged is then staged anew in the innermost of them; not so the first rounds
+ * of a ring, which only threads in step can share. */
 static void check_loops(const kern *k, const un_uop *planned, const data *want, const char *what, uint64_t seed) {
   un__err e = {0};
   data have = data_new(k, seed);
@@ -71,7 +81,7 @@ static void check_results(const kern *k, const un_uop *planned, const un_uop *li
   cr_assert_eq(un__verify(linear, UN__STAGE_LINEAR, &e, NULL), UN_OK, "%s: %s", what, e.text);
   data want = data_new(k, seed), have = data_new(k, seed);
   cr_assert_eq(k_run(k, k->root, &want, &e), UN_OK, "%s: %s", what, e.text);
-  if (un__linear_facts_of(linear).local_bytes < MANY_BYTES) check_loops(k, planned, &want, what, seed);
+  if (!has_op(planned, UN__OP_SLOT) && un__linear_facts_of(linear).local_bytes < MANY_BYTES) check_loops(k, planned, &want, what, seed);
   int64_t blocks = un__linear_facts_of(linear).tasks;
   cr_assert_gt(blocks, 0, "%s: no blocks", what);
   cr_assert_eq(un__interp_grid(linear, have.arg, k->size, k->nargs, k->vars, blocks, &e), UN_OK, "%s: %s", what, e.text);
@@ -103,6 +113,135 @@ Test(gpu, random_legal_plans_keep_results, .timeout = 120) {
   cr_assert_gt(taken.staged, SEEDS / 50, "only %u operands were staged", taken.staged);
 }
 
+static const un_uop *by_heuristics(un__graph *g, const kern *k, const un__target *t, un__strbuf *why) {
+  un__opt_plan plan;
+  if (un__opt_heuristic(k->root, t, UN__LIC_PRECISE, &plan, why) != UN_OK) return NULL;
+  return un__opt_apply(g, k->root, &plan, t, UN__LIC_PRECISE);
+}
+
+/* ---- tensor cores ---- */
+
+#ifdef __SANITIZE_ADDRESS__
+enum { CORE_SEEDS = 40 };
+#else
+enum { CORE_SEEDS = 160 };
+#endif
+
+/* Ragged, or a multiple of 8; large enough that parts of `least` are not mostly padding. */
+static int64_t pick_size(rng *r, int64_t least, int64_t most) {
+  int64_t n = least / 2 + 1 + rng_upto(r, most - least / 2);
+  return rng_upto(r, 3) ? n : (n + 7) / 8 * 8;
+}
+
+static int64_t depth_of(un_dtype d) { return 32 / (int64_t)un__dt_info(UN__DT(d))->size; }
+
+static core_product random_product(rng *r) {
+  static const un_dtype kinds[] = {UN_F16, UN_BF16, UN_BF16, UN_I8, UN_U8, UN_F8E4M3};
+  core_product p = {.d = kinds[rng_upto(r, 6)], .batch = rng_upto(r, 4) ? 0 : 1 + rng_upto(r, 2)};
+  p.m = pick_size(r, 16, 24), p.n = pick_size(r, 16, 24), p.k = pick_size(r, depth_of(p.d), 72);
+  p.left_across = rng_upto(r, 3) == 0, p.right_along = rng_upto(r, 2), p.shared = p.batch && rng_upto(r, 2);
+  p.prologue = rng_upto(r, 2) ? PLAIN : (core_prologue)rng_upto(r, PROLOGUES);
+  p.epilogue = (core_epilogue)rng_upto(r, EPILOGUES);
+  bool narrow = p.d == UN_F8E4M3 || !un__dt_is_float(UN__DT(p.d));      /* whose own arithmetic is another test's */
+  if (p.prologue == DOUBLED && p.d == UN_F8E4M3) p.prologue = PLAIN;
+  if (p.prologue == FROM_F32 && narrow) p.prologue = PLAIN;
+  if (p.epilogue == NARROW && narrow) p.epilogue = SUM;
+  return p;
+}
+
+/* What a tensor core takes, with copies, warps, blocks and stages that differ, and some other steps among them. */
+static uint32_t core_steps(const core_product *p, rng *r, un__opt_step *out) {
+  static const int64_t copies[] = {0, 0, 2, 3, 4}, warps[] = {0, 0, 2, 4};
+  int64_t row = 1, column = 0;
+  if (rng_upto(r, 4) == 0) row = 0, column = 1;
+  const un__opt_step steps[] = {
+    {row, UN__AXIS_WARP, 8, true}, {row, rng_upto(r, 4) ? UN__AXIS_UNROLL : UN__AXIS_UPCAST, 2, true}, {row, UN__AXIS_UNROLL, copies[rng_upto(r, 5)], true},
+    {row, UN__AXIS_LOCAL, warps[rng_upto(r, 4)], true}, {column, UN__AXIS_UPCAST, 2, true}, {column, UN__AXIS_WARP, 4, true},
+    {column, UN__AXIS_UNROLL, copies[rng_upto(r, 5)], true}, {column, UN__AXIS_LOCAL, warps[rng_upto(r, 4)], true},
+    {2, UN__AXIS_TENSOR, depth_of(p->d), true}, {2, UN__AXIS_UNROLL, copies[rng_upto(r, 4)], true},
+    {row, UN__AXIS_GLOBAL, 0, false}, {column, UN__AXIS_GLOBAL, 0, false}, {3, UN__AXIS_GLOBAL, 0, false},
+    {2, .factor = rng_upto(r, 5), .kind = UN__OPT_STAGE},
+  };
+  uint32_t n = 0;
+  for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+    bool left_out = steps[i].kind == UN__OPT_SPLIT && steps[i].factor == 0 && steps[i].axis != UN__AXIS_GLOBAL;
+    if (!left_out && rng_upto(r, 24)) out[n++] = steps[i];
+  }
+  return n;
+}
+
+typedef struct core_counts { uint32_t cores, rings, staged; } core_counts;
+
+static const un_uop *core_plan(un__graph *g, const un_uop *kernel, const core_product *p, rng *r, core_counts *taken) {
+  un__opt_step step[16];
+  for (uint32_t i = 0, n = core_steps(p, r, step); kernel && i < n; i++) {
+    un__opt_plan plan = {1, {rng_upto(r, 30) ? step[i] : k_random_gpu_step(kernel, r)}};
+    if (!un__opt_legal(kernel, &plan.step[0], &core_gpu, UN__LIC_PRECISE, NULL)) continue;
+    kernel = un__opt_apply(g, kernel, &plan, &core_gpu, UN__LIC_PRECISE);
+    taken->cores += plan.step[0].axis == UN__AXIS_TENSOR && plan.step[0].kind == UN__OPT_SPLIT;
+    taken->staged += plan.step[0].kind == UN__OPT_STAGE;
+    taken->rings += plan.step[0].kind == UN__OPT_STAGE && plan.step[0].factor > 1;
+  }
+  return kernel;
+}
+
+static const char *core_name(const core_product *p, uint64_t seed) {
+  static char text[160];
+  snprintf(text, sizeof text, "seed %d: %s %dx%dx%dx%d%s%s%s, prologue %d, epilogue %d", (int)seed, un__dt_info(UN__DT(p->d))->name, (int)p->batch, (int)p->m,
+           (int)p->n, (int)p->k, p->left_across ? " (k,m)" : "", p->right_along ? " (n,k)" : "", p->shared ? " shared" : "", p->prologue, p->epilogue);
+  return text;
+}
+
+Test(gpu, random_plans_for_tensor_cores_keep_results, .timeout = 120) {
+  core_counts taken = {0};
+  uint32_t multiplied = 0;
+  for (uint64_t seed = 1; seed <= CORE_SEEDS; seed++) {
+    rng r = {seed * 32452843};
+    un__err err = {0};
+    un__graph *g = un__workspace_create(&err);
+    core_product p = random_product(&r);
+    kern k = k_core(g, &p);
+    const char *what = core_name(&p, seed);
+    const un_uop *planned = core_plan(g, k.root, &p, &r, &taken);
+    cr_assert(planned, "%s: %s", what, err.text);
+    const un_uop *linear = un__lower(g, planned, &core_gpu, UN__LIC_PRECISE);
+    cr_assert(linear, "%s: %s", what, err.text);
+    multiplied += has_op(linear, UN__OP_WMMA);
+    check_results(&k, planned, linear, what, seed);
+    un__workspace_destroy(g);
+  }
+  cr_assert_gt(multiplied, CORE_SEEDS / 3, "only %u kernels have products of a tensor core", multiplied);
+  cr_assert_gt(taken.cores, CORE_SEEDS / 3, "only %u reductions were given to a tensor core", taken.cores);
+  cr_assert_gt(taken.rings, CORE_SEEDS / 10, "only %u operands were staged ahead", taken.rings);
+}
+
+/* What does not move along a loop around the ring's is begun anew there all the same: the rounds before left other parts. */
+Test(gpu, a_ring_begins_anew_in_the_loops_around_it) {
+  un__err err = {0};
+  un__graph *g = un__workspace_create(&err);
+  core_product p = {.d = UN_F16, .m = 20, .n = 8, .k = 13, .right_along = true};
+  kern k = k_core(g, &p);
+  un__opt_plan plan = {4, {{0, UN__AXIS_LOCAL, 0, true}, {1, UN__AXIS_LOCAL, 4, true}, {2, UN__AXIS_REDUCE, 2, true}, {2, .factor = 3, .kind = UN__OPT_STAGE}}};
+  const un_uop *kernel = un__opt_apply(g, k.root, &plan, &core_gpu, UN__LIC_PRECISE), *linear = kernel ? un__lower(g, kernel, &core_gpu, UN__LIC_PRECISE) : NULL;
+  cr_assert(linear, "%s", err.text);
+  check_results(&k, kernel, linear, "ring in a loop", 1);
+  un__workspace_destroy(g);
+}
+
+Test(gpu, heuristics_for_tensor_cores_keep_results, .timeout = 120) {
+  for (uint64_t seed = 1; seed <= CORE_SEEDS / 4; seed++) {
+    rng r = {seed * 86028121};
+    un__err err = {0};
+    un__graph *g = un__workspace_create(&err);
+    core_product p = random_product(&r);
+    kern k = k_core(g, &p);
+    const un_uop *planned = by_heuristics(g, &k, &core_gpu, NULL), *linear = planned ? un__lower(g, planned, &core_gpu, UN__LIC_PRECISE) : NULL;
+    cr_assert(linear, "%s: %s", core_name(&p, seed), err.text);
+    check_results(&k, planned, linear, core_name(&p, seed), seed);
+    un__workspace_destroy(g);
+  }
+}
+
 /* out[0] = whether any of 0 to n - 1 is not 0: no thread may take what it knows of itself for what others have. */
 static kern any_of(un__graph *g, int64_t n) {
   build b = {.g = g};
@@ -129,12 +268,6 @@ static kern sum_of_maxima(un__graph *g, int64_t m, int64_t n) {
   const un_uop *o = b_out(&b, UN_I32, 1), *x = b_param(&b, UN_I32, m * n), *i = b_red(&b, m, 0), *j = b_red(&b, n, 1);
   const un_uop *most = b_reduce(&b, UN__OP_MAX, b_load(&b, x, b_at(&b, i, n, j)), j);
   return b_done(&b, b_store(&b, o, un__idx(g, 0), b_reduce(&b, UN__OP_ADD, most, i)));
-}
-
-static const un_uop *by_heuristics(un__graph *g, const kern *k, const un__target *t, un__strbuf *why) {
-  un__opt_plan plan;
-  if (un__opt_heuristic(k->root, t, UN__LIC_PRECISE, &plan, why) != UN_OK) return NULL;
-  return un__opt_apply(g, k->root, &plan, t, UN__LIC_PRECISE);
 }
 
 static void check_heuristics(uint32_t kind, un_dtype d, int64_t m, int64_t n, int64_t depth, const un__target *t) {

@@ -28,14 +28,16 @@ static const un__target wide = {
 };
 
 /* A GPU, and one whose warps and blocks are so small that little kernels fill several. */
-#define GPU(NAME, WARP, GROUP)                                                                                               \
+#define GPU(NAME, WARP, GROUP, ...)                                                                                          \
   {.name = NAME, .vector_bytes = 16, .vector_registers = 255, .l1_bytes = 128 << 10, .l2_bytes = 60 << 20, .cache_line = 128,   \
    .has_local = true, .fma = true, .f16_convert = true, .threads = 1,                                                        \
-   .gpu = {.arch = "sm_90a", .units = 132, .warp = WARP, .max_group = GROUP, .unit_threads = 2048, .unit_registers = 65536,  \
+   .gpu = {.arch = "sm_90a", .warp = WARP, .max_group = GROUP, .unit_threads = 2048, .unit_registers = 65536,  \
            .shared_bytes = 227 << 10, .unit_shared_bytes = 228 << 10, .l2_bytes = 60 << 20, .bytes_per_second = 4.8e12,      \
-           .f32_flops = 67e12}}
-static const un__target big_gpu = GPU("gpu-test", 32, 1024);
-static const un__target little_gpu = GPU("gpu-little", 4, 64);
+           .f32_flops = 67e12, __VA_ARGS__}}
+static const un__target big_gpu = GPU("gpu-test", 32, 1024, .units = 132);
+static const un__target little_gpu = GPU("gpu-little", 4, 64, .units = 132);
+/* One with all tensor cores, and copies that run on. */
+static const un__target core_gpu = GPU("gpu-cores", 32, 1024, .units = 132, .tensor_cores = (1u << UN__TENSOR_CORES) - 1, .async_copies = true);
 
 enum { MAX_ARGS = 4, MAX_BYTES = 8 };
 
@@ -187,6 +189,57 @@ static inline kern k_matmul(un__graph *g, un_dtype d, int64_t m, int64_t n, int6
   const un_uop *v = b_load(&b, y, bt ? b_at(&b, j, k, r) : b_at(&b, r, n, j));
   v = b_reduce(&b, b_plus(d), un__binary(g, b_times(d), u, v), r);
   return b_done(&b, b_end(&b, b_store(&b, o, b_at(&b, i, n, j), v), i, j));
+}
+
+/* ---- products that a tensor core computes ---- */
+
+typedef enum core_prologue { PLAIN, FROM_F32, DOUBLED, GATED, PROLOGUES } core_prologue;
+typedef enum core_epilogue { SUM, NARROW, BIAS, RELU, SIBLING, EPILOGUES } core_epilogue;
+typedef struct core_product {
+  un_dtype d;
+  int64_t batch, m, n, k;                 /* batch 0: none */
+  bool left_across, right_along, shared;  /* (k,m); (n,k); every batch has the same right operand */
+  core_prologue prologue;                 /* of the left operand */
+  core_epilogue epilogue;
+} core_product;
+
+/* Row r of n elements of a batch's matrix. */
+static inline const un_uop *core_at(build *b, const un_uop *batch, int64_t rows, const un_uop *r, int64_t n, const un_uop *c) {
+  return b_at(b, batch ? b_at(b, batch, rows, r) : r, n, c);
+}
+
+static inline const un_uop *core_left(build *b, const core_product *p, const un_uop *x, const un_uop *batch, const un_uop *i, const un_uop *r) {
+  const un_uop *at = p->left_across ? core_at(b, batch, p->k, r, p->m, i) : core_at(b, batch, p->m, i, p->k, r);
+  const un_uop *gate = p->prologue == GATED ? un__binary(b->g, UN__OP_LT, r, un__idx(b->g, (p->k + 1) / 2)) : NULL;
+  const un_uop *v = b_load_if(b, x, at, gate);
+  if (p->prologue == FROM_F32) return un__cast(b->g, UN__DT(p->d), v);
+  return p->prologue == DOUBLED ? un__binary(b->g, UN__OP_ADD, v, v) : v;
+}
+
+static inline const un_uop *core_sum(build *b, const core_product *p, const un_uop *left, const un_uop *y, const un_uop *batch, const un_uop *j,
+                                     const un_uop *r) {
+  un_dtype sum = un__dt_is_float(UN__DT(p->d)) ? UN_F32 : UN_I32;
+  const un_uop *own = p->shared ? NULL : batch;
+  const un_uop *right = b_load(b, y, p->right_along ? core_at(b, own, p->n, j, p->k, r) : core_at(b, own, p->k, r, p->n, j));
+  if (sum != p->d) left = un__cast(b->g, UN__DT(sum), left), right = un__cast(b->g, UN__DT(sum), right);
+  return b_reduce(b, UN__OP_ADD, un__binary(b->g, UN__OP_MUL, left, right), r);
+}
+
+/* out[b,i,j] = sum of x[b,i,r] * y[b,r,j]. Ranges: 0 is j's, 1 i's, 2 the sum's, 3 the batch's. */
+static inline kern k_core(un__graph *g, const core_product *p) {
+  build b = {.g = g};
+  int64_t batches = p->batch ? p->batch : 1, rights = p->shared ? 1 : batches;
+  un_dtype sum = un__dt_is_float(UN__DT(p->d)) ? UN_F32 : UN_I32;
+  const un_uop *o = b_out(&b, p->epilogue == NARROW ? p->d : sum, batches * p->m * p->n);
+  const un_uop *x = b_param(&b, p->prologue == FROM_F32 ? UN_F32 : p->d, batches * p->m * p->k), *y = b_param(&b, p->d, rights * p->k * p->n);
+  const un_uop *j = b_loop(&b, p->n, 0), *i = b_loop(&b, p->m, 1), *r = b_red(&b, p->k, 2), *batch = p->batch ? b_loop(&b, p->batch, 3) : NULL;
+  const un_uop *left = core_left(&b, p, x, batch, i, r), *v = core_sum(&b, p, left, y, batch, j, r);
+  if (p->epilogue == NARROW) v = un__cast(g, UN__DT(p->d), v);
+  if (p->epilogue == BIAS || p->epilogue == RELU) v = un__binary(g, UN__OP_ADD, v, b_load(&b, b_param(&b, sum, p->n), j));
+  if (p->epilogue == RELU) v = un__binary(g, UN__OP_MAX, v, un__const_i(g, UN__DT(sum), 0));
+  if (p->epilogue == SIBLING) v = un__binary(g, UN__OP_SUB, v, core_sum(&b, p, left, b_param(&b, p->d, rights * p->k * p->n), batch, j, r));
+  const un_uop *end[4] = {b_store(&b, o, core_at(&b, batch, p->m, i, p->n, j), v), batch ? batch : i, batch ? i : j, j};
+  return b_done(&b, un__uop(g, UN__OP_END, 0, end, batch ? 4 : 3, NULL, 0));
 }
 
 /* out[i,j] = x[j,i]; flat: one loop with division and modulus. */

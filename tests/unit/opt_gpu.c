@@ -113,6 +113,83 @@ Test(opt_gpu, a_staged_operand_stays_where_it_is) {
   cr_expect(un__opt_legal(kernel, &deeper, &big_gpu, UN__LIC_PRECISE, &err), "%s", err.text);
 }
 
+/* ---- tensor cores ---- */
+
+/* The kernel after some steps. */
+static kern after(const kern *k, const un__target *t, uint32_t n, const un__opt_step *steps) {
+  un__opt_plan plan = {.n = n};
+  for (uint32_t i = 0; i < n; i++) plan.step[i] = steps[i];
+  kern out = *k;
+  out.root = un__opt_apply(g, k->root, &plan, t, UN__LIC_PRECISE);
+  cr_assert(out.root, "%s", err.text);
+  return out;
+}
+#define AFTER(kernel, target, ...) after(&(kernel), &(target), sizeof((un__opt_step[]){__VA_ARGS__}) / sizeof(un__opt_step), (un__opt_step[]){__VA_ARGS__})
+#define SAYS(kernel, target, licences, text, ...)                                                                            \
+  do {                                                                                                                         \
+    const char *said = refusal(&(kernel), (un__opt_step){__VA_ARGS__}, &(target), licences);                                  \
+    cr_expect(*(text) ? strstr(said, text) != NULL : !*said, "said: %s, wanted: %s", said, text);                              \
+  } while (0)
+#define COPIES(id, n) {id, UN__AXIS_UNROLL, n, true, UN__OPT_SPLIT}
+#define ROWS(id) NEIGHBOURS(id, 8), COPIES(id, 2)
+#define COLUMNS(id) {id, UN__AXIS_UPCAST, 2, true, UN__OPT_SPLIT}, NEIGHBOURS(id, 4)
+#define TENSOR(id, n) id, UN__AXIS_TENSOR, n, true
+#define RING(id, n) .range_id = id, .factor = n, .kind = UN__OPT_STAGE
+
+static kern product_of(un_dtype d) { return k_core(g, &(core_product){.d = d, .m = 64, .n = 64, .k = 512}); }
+
+Test(opt_gpu, tensor_cores_are_refused_with_the_reason) {
+  kern f16 = product_of(UN_F16), f32 = product_of(UN_F32), f64 = product_of(UN_F64), i8 = product_of(UN_I8);
+  kern ready = AFTER(f16, core_gpu, ROWS(1), COLUMNS(0)), ready8 = AFTER(i8, core_gpu, ROWS(1), COLUMNS(0));
+  kern ready32 = AFTER(f32, core_gpu, ROWS(1), COLUMNS(0)), ready64 = AFTER(f64, core_gpu, ROWS(1), COLUMNS(0));
+  kern one_way = AFTER(f16, core_gpu, NEIGHBOURS(1, 4), NEIGHBOURS(1, 8)), no_pair = AFTER(f16, core_gpu, ROWS(1), NEIGHBOURS(0, 4));
+  kern no_half = AFTER(f16, core_gpu, NEIGHBOURS(1, 8), COLUMNS(0)), done = AFTER(ready, core_gpu, {TENSOR(2, 16)});
+  SAYS(ready, core_gpu, UN__LIC_PRECISE, "", TENSOR(2, 16));
+  SAYS(ready8, core_gpu, UN__LIC_PRECISE, "", TENSOR(2, 32));
+  SAYS(ready8, core_gpu, UN__LIC_STRICT, "", TENSOR(2, 32));       /* integers have any order */
+  SAYS(ready32, core_gpu, UN__LIC_FAST, "", TENSOR(2, 8));
+  SAYS(ready32, core_gpu, UN__LIC_PRECISE, "no tensor core of the target adds up what it does", TENSOR(2, 8));
+  SAYS(ready64, core_gpu, UN__LIC_FAST, "no tensor core of the target adds up what it does", TENSOR(2, 16));
+  SAYS(ready, core_gpu, UN__LIC_STRICT, "without the licence reduce_order", TENSOR(2, 16));
+  SAYS(ready, core_gpu, UN__LIC_REDUCE_ORDER, "no tensor core of the target adds up what it does", TENSOR(2, 16));
+  SAYS(ready, core_gpu, UN__LIC_PRECISE, "not the depth of the target's tensor core", TENSOR(2, 8));
+  SAYS(ready, core_gpu, UN__LIC_PRECISE, "not the depth of the target's tensor core", TENSOR(2, 0));
+  SAYS(ready, big_gpu, UN__LIC_PRECISE, "the target has no tensor cores", TENSOR(2, 16));
+  SAYS(ready, core_gpu, UN__LIC_PRECISE, "cannot become", TENSOR(1, 2));
+  SAYS(f16, core_gpu, UN__LIC_PRECISE, "no warp has 8 of its rows times 4 of its columns", TENSOR(2, 16));
+  SAYS(one_way, core_gpu, UN__LIC_PRECISE, "its operands do not move along rows and columns", TENSOR(2, 16));
+  SAYS(no_half, core_gpu, UN__LIC_PRECISE, "no thread has 2 rows and 2 columns", TENSOR(2, 16));
+  SAYS(no_pair, core_gpu, UN__LIC_PRECISE, "no thread has 2 rows and 2 columns", TENSOR(2, 16));
+  SAYS(done, core_gpu, UN__LIC_PRECISE, "a part of it is what the tensor core takes already", TENSOR(2, 16));
+}
+
+/* out[i,j] = sum of x[i,r] * y[r,j], less the sum of x[i,r], which does not depend on j. */
+static kern two_depths(void) {
+  build b = {.g = g};
+  const un_uop *o = b_out(&b, UN_I32, 64 * 64), *x = b_param(&b, UN_I32, 64 * 32), *y = b_param(&b, UN_I32, 32 * 64);
+  const un_uop *i = b_loop(&b, 64, 0), *j = b_loop(&b, 64, 1), *r = b_red(&b, 32, 2), *u = b_load(&b, x, b_at(&b, i, 32, r));
+  const un_uop *both = b_reduce(&b, UN__OP_ADD, un__binary(g, UN__OP_MUL, u, b_load(&b, y, b_at(&b, r, 64, j))), r);
+  const un_uop *v = un__binary(g, UN__OP_SUB, both, b_reduce(&b, UN__OP_ADD, u, r));
+  return b_done(&b, b_end(&b, b_store(&b, o, b_at(&b, i, 64, j), v), i, j));
+}
+
+Test(opt_gpu, rings_are_refused_with_the_reason) {
+  kern mm = product_of(UN_F32), two = two_depths(), tiles = AFTER(mm, core_gpu, LOCAL(1, 16), LOCAL(0, 16), COPIES(1, 4), COPIES(0, 4));
+  kern dealt = AFTER(two, core_gpu, LOCAL(0, 16), LOCAL(1, 16)), deep = AFTER(tiles, core_gpu, STEPS(2, 256)), shallow = AFTER(tiles, core_gpu, STEPS(2, 16));
+  kern large = AFTER(mm, core_gpu, LOCAL(1, 16), LOCAL(0, 16), COPIES(1, 4), COPIES(0, 4), STEPS(2, 64));
+  kern blocks = AFTER(mm, core_gpu, LOCAL(1, 16), LOCAL(0, 16), BLOCKS(1), BLOCKS(0)), ring = AFTER(shallow, core_gpu, {RING(2, 3)});
+  SAYS(shallow, core_gpu, UN__LIC_PRECISE, "", RING(2, 8));
+  SAYS(tiles, core_gpu, UN__LIC_PRECISE, "too many stages", RING(2, 9));
+  SAYS(deep, core_gpu, UN__LIC_PRECISE, "it has fewer rounds than stages", RING(2, 3));
+  SAYS(large, core_gpu, UN__LIC_PRECISE, "does not fit into the shared memory", RING(2, 8));
+  SAYS(shallow, big_gpu, UN__LIC_PRECISE, "the target copies nothing asynchronously", RING(2, 2));
+  SAYS(blocks, core_gpu, UN__LIC_PRECISE, "stages are rounds of a reduction's loop", RING(1, 2));
+  SAYS(dealt, core_gpu, UN__LIC_PRECISE, "reductions over it run in loops of their own", RING(2, 2));
+  SAYS(dealt, core_gpu, UN__LIC_PRECISE, "", RING(2, 1));
+  SAYS(ring, core_gpu, UN__LIC_PRECISE, "operands are staged rounds ahead of it", 2, UN__AXIS_REDUCE, 2, true);
+  SAYS(ring, core_gpu, UN__LIC_PRECISE, "operands are staged already", RING(2, 2));
+}
+
 Test(opt_gpu, numbers_of_threads_have_a_limit) {
   kern soft = k_softmax(g, UN_F32, 64, 1024);
   un__opt_plan plan = {2, {GROUPED(2, 512), LOCAL(0, 2)}};
@@ -171,6 +248,15 @@ Test(opt_gpu, why_matmul) {
   kern k = k_matmul(g, UN_F32, 4096, 4096, 4096, false, false);
   check_why(&k, "product: 128 x 128 results of ranges 0 and 1 a block: 1024 blocks\n"
             "product: both operands through shared memory, 16 steps of range 2 at a time\n");
+}
+Test(opt_gpu, why_matmul_on_tensor_cores) {
+  kern k = k_core(g, &(core_product){.d = UN_BF16, .m = 4096, .n = 4096, .k = 4096, .epilogue = NARROW});
+  un__strbuf why;
+  un__opt_plan plan;
+  un__sb_init(&why);
+  cr_assert_eq(un__opt_heuristic(k.root, &core_gpu, UN__LIC_PRECISE, &plan, &why), UN_OK);
+  cr_expect_str_eq(un__sb_str(&why), "tensor: bf16 products of 16 x 8 x 16: 4 x 8 of them a warp, 2 x 2 warps a block, 1024 blocks\n", "got:\n%s", un__sb_str(&why));
+  un__sb_finish(&why);
 }
 Test(opt_gpu, why_gemv) {
   kern k = k_matmul(g, UN_F32, 1, 4096, 4096, false, true);

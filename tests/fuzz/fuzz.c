@@ -1,11 +1,12 @@
 /* fuzz.c - random tensor programs, run by the interpreter and by a device, compared.
  *
- * usage: fuzz [--programs=N] [--seed=S] [--size=N] [--device=NAME] [--strict] [--plans] [--coverage=N] [--jobs=N]
- *             [--second=NAME] [--replay=FILE]
+ * usage: fuzz [--programs=N] [--seed=S] [--size=N] [--device=NAME] [--strict] [--plans] [--products] [--coverage=N]
+ *             [--jobs=N] [--second=NAME] [--replay=FILE]
  *
  * Prints the seed first, so that a crash can be repeated. A program that fails is shrunk (each trial in a child process, so
  * that crashes shrink too) and printed as .un, ready for tests/golden or --replay. --coverage=N: every op of the tensor stage
- * must have been reached N times. --plans: each kernel is optimised by a random legal plan, not by the heuristics. --jobs=N: N threads,
+ * must have been reached N times. --plans: each kernel is optimised by a random legal plan, not by the heuristics. --products:
+ * each program is a few products of matrices (products.c). --jobs=N: N threads,
  * each with an engine of its own; what fails is then looked at alone. --second=NAME: some tensors go to this device and back. Exit 0: all agree. */
 #include <getopt.h>
 #include <pthread.h>
@@ -25,7 +26,7 @@ typedef struct settings {
   unsigned programs, size, jobs;
   uint64_t seed, coverage;
   const char *device, *second, *replay;
-  bool strict, plans;
+  bool strict, plans, products;
 } settings;
 
 /* The side that is tested: one engine for all programs, as a long-lived process would have it. */
@@ -230,7 +231,7 @@ static bool try_seed(const settings *s, bench *b, program *p, uint64_t *counts, 
   un__err err = {0};
   rng r = {s->seed};
   *p = (program){0};
-  if (!program_make(p, &r, s->size / 2 + rng_below(&r, s->size), s->strict, s->second != NULL, &err))
+  if (!program_make(p, &r, s->size / 2 + rng_below(&r, s->size), (program_kind){s->strict, s->second != NULL, s->products}, &err))
     return snprintf(why, size, "the program cannot be made: %s", err.text), false;
   count_ops(p->sink, counts);
   return compare(p, b, why, size);
@@ -374,10 +375,10 @@ static int replay(const settings *s) {
 enum { SKIPPED = 77 };     /* the exit status by which meson knows it */
 
 int main(int argc, char **argv) {
-  enum { PROGRAMS = 1, SEED, SIZE, DEVICE, STRICT, PLANS, COVERAGE, JOBS, SECOND, REPLAY };
+  enum { PROGRAMS = 1, SEED, SIZE, DEVICE, STRICT, PLANS, PRODUCTS, COVERAGE, JOBS, SECOND, REPLAY };
   static const struct option options[] = {
     {"programs", required_argument, NULL, PROGRAMS}, {"seed", required_argument, NULL, SEED}, {"size", required_argument, NULL, SIZE},
-    {"device", required_argument, NULL, DEVICE}, {"strict", no_argument, NULL, STRICT}, {"plans", no_argument, NULL, PLANS}, {"coverage", required_argument, NULL, COVERAGE},
+    {"device", required_argument, NULL, DEVICE}, {"strict", no_argument, NULL, STRICT}, {"plans", no_argument, NULL, PLANS}, {"products", no_argument, NULL, PRODUCTS}, {"coverage", required_argument, NULL, COVERAGE},
     {"jobs", required_argument, NULL, JOBS}, {"second", required_argument, NULL, SECOND}, {"replay", required_argument, NULL, REPLAY}, {0}};
   settings s = {.programs = 100, .size = 14, .jobs = 1, .seed = 1, .device = "cpu"};
   int o;
@@ -388,6 +389,7 @@ int main(int argc, char **argv) {
     case DEVICE: s.device = optarg; break;
     case STRICT: s.strict = true; break;
     case PLANS: s.plans = true; break;
+    case PRODUCTS: s.products = true; break;
     case COVERAGE: s.coverage = strtoull(optarg, NULL, 10); break;
     case JOBS: s.jobs = (unsigned)strtoul(optarg, NULL, 10); break;
     case SECOND: s.second = optarg; break;

@@ -422,10 +422,11 @@ static void make_step(maker *m) {
   maker_of(op)(m, op);
 }
 
-bool program_make(program *p, rng *r, unsigned size, bool strict, bool copies, un__err *err) {
+bool program_make(program *p, rng *r, unsigned size, program_kind kind, un__err *err) {
   *p = (program){.ws = un__workspace_create(err)};
   if (!p->ws) return false;
-  maker m = {.p = p, .r = r, .strict = strict, .copies = copies, .copies_of = {~r->state}};
+  maker m = {.p = p, .r = r, .strict = kind.strict, .copies = kind.copies, .copies_of = {~r->state}};
+  for (; kind.products && !m.n && err->status == UN_OK; size = 0) make_products(&m);
   while (!m.n && err->status == UN_OK) make_leaf(&m);
   for (unsigned i = 0; i < size && err->status == UN_OK; i++) make_step(&m);
   const un_uop *roots[MAX_RESULTS];

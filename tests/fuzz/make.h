@@ -34,5 +34,6 @@ uint32_t pick(maker *m, const char *classes, bool exact);
 uint32_t pick_like(maker *m, const un_uop *like, un__dtype d, bool exact);
 
 void make_call(maker *m);
+void make_products(maker *m);
 
 #endif

@@ -29,8 +29,10 @@ typedef struct program {
 } program;
 
 /* A program of about `size` operations. strict: sums are exact too (the numerics level grants no licence). copies: some tensors
- * go to device 1, are laid out anew there and come back. False when memory is short; never for another reason. */
-bool program_make(program *p, rng *r, unsigned size, bool strict, bool copies, un__err *err);
+ * go to device 1, are laid out anew there and come back. products: nothing but one to three products of matrices, whatever the size.
+ * False when memory is short; never for another reason. */
+typedef struct program_kind { bool strict, copies, products; } program_kind;
+bool program_make(program *p, rng *r, unsigned size, program_kind kind, un__err *err);
 void program_finish(program *p);
 
 /* Counts the ops of a graph into counts[UN__OP_COUNT]. */

@@ -35,7 +35,9 @@ static double number(const un__value *v) {
  * off, or a number beyond the dtype's largest. Of bf16 all arithmetic and conversions do that, of others products. */
 static double cut_steps(const applied_op *n, const un__value *x, double r) {
   un__value wide[3], exact;
-  if (un__dt_scalar(n->dtype) != UN_BF16) return n->op == UN__OP_MUL && fma(x[0].f, x[1].f, -r) != 0 ? 0.5 : 0;
+  bool narrow = un__dt_scalar(n->dtype) == UN_BF16;
+  if (!narrow && (n->op != UN__OP_MUL || fma(x[0].f, x[1].f, -r) == 0)) return 0;
+  if (!narrow) return isinf(r) && isfinite(x[0].f) && isfinite(x[1].f) ? (double)INFINITY : 0.5;
   if (n->op == UN__OP_WHERE || n->op == UN__OP_BITCAST) return 0;
   for (uint32_t i = 0; i < n->nsrc && i < 3; i++) wide[i] = un__value_f(UN__DT(UN_F64), number(&x[i]));
   if (!un__eval(n->op, UN__DT(UN_F64), wide, &exact) || exact.f == r || isnan(r)) return 0;

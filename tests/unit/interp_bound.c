@@ -73,6 +73,21 @@ Test(interp_bound, exact_work_has_no_bound) {
   finish(r);
 }
 
+/* A sum may take it as it was before it became infinite; what is infinite by its operands stays so. */
+Test(interp_bound, a_product_that_overflows_may_be_contracted) {
+  float x[] = {1e38f, -1e38f, INFINITY, 1e19f}, y[] = {10, 10, 2, 1e19f};
+  un__itensor in[] = {{.dtype = UN__DT(UN_F32), .rank = 1, .dim = {4}, .data = x}, {.dtype = UN__DT(UN_F32), .rank = 1, .dim = {4}, .data = y}};
+  const un_uop *n = un__idx(ws, 4), *a = un__uop(ws, UN__OP_BUFFER, UN__DT(UN_F32), &n, 1, (int64_t[]){0, 0}, 2);
+  const un_uop *b = un__uop(ws, UN__OP_BUFFER, UN__DT(UN_F32), &n, 1, (int64_t[]){1, 0}, 2), *p = un__binary(ws, UN__OP_MUL, a, b);
+  un__itensor out;
+  double *bound;
+  cr_assert_eq(un__interp_tensor_bounded(&p, 1, in, 2, &out, &bound, &err), UN_OK, "%s", err.text);
+  cr_assert(bound);
+  for (int i = 0; i < 4; i++) cr_expect_eq(isinf(bound[i]), i < 2, "element %d: %g", i, bound[i]);
+  un__free(bound);
+  un__free(out.data);
+}
+
 Test(interp_bound, a_product_must_match_but_may_be_contracted) {
   fill();
   const un_uop *x = vector(UN_F32, 0), *y = vector(UN_F32, 1);

@@ -122,9 +122,9 @@ static const un_uop *by_heuristics(un__graph *g, const kern *k, const un__target
 /* ---- tensor cores ---- */
 
 #ifdef __SANITIZE_ADDRESS__
-enum { CORE_SEEDS = 40 };
+enum { CORE_SEEDS = 20 };
 #else
-enum { CORE_SEEDS = 160 };
+enum { CORE_SEEDS = 60 };
 #endif
 
 /* Ragged, or a multiple of 8; large enough that parts of `least` are not mostly padding. */

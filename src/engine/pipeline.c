@@ -121,7 +121,7 @@ un__artifact un__artifact_of(const un_uop *linear, un__format format, const un__
   un__artifact a = {.format = format, .bytes = un__sb_str(text), .size = text->n, .entry = un__kernel_entry,
                     .nargs = f.nargs, .nvars = f.nvars, .group = f.group < 0 ? 0 : (uint32_t)f.group,
                     .local_bytes = f.local_bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)f.local_bytes,
-                    .waits = format == UN__FORMAT_CUDA_C};
+                    .waits = format == UN__FORMAT_CUDA_C && un__cuda_waits(linear)};
   a.tasks.n = 1;
   a.tasks.code[0].op = UN__LAUNCH_CONST;
   a.tasks.code[0].arg = f.tasks;

@@ -11,6 +11,8 @@
 #include "target/target.h"
 #include "uop/uop.h"
 
+/* Whether the kernel waits for the one in front of it by itself (un__gpu_overlaps); else it begins when that has ended. */
+bool un__cuda_waits(const un_uop *linear);
 un_status un__render_cuda(const un_uop *linear, const char *entry, const un__target *t, un__strbuf *out, un__err *err);
 
 #endif

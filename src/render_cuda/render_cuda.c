@@ -60,28 +60,20 @@ static bool put_own(un__cstyle *c, const un_uop *n) {
 /* Of each function the one that rounds to nearest, whatever the options; for the bounds of those that do not see target/gpu.c. */
 #define DEVICE "static __device__ __forceinline__ "
 
-/* 2^n p, of an argument that is reduced to r and n: t is n + 1.5 * 2^23, so the low bits of t are n. The polynomial is of 2 p, so that
- * 2^(n - 1) is in range for every n; where the result may be subnormal it is computed 2^24 times as large, and rounded once. At most
- * 0.92 units in the last place off over all 2^32 arguments; on an H200 ex2.approx is 2.06 off for some, exp2f 2.14. */
-#define CLAMPED(least, most) \
-  "  f32 c;\n  asm(\"max.NaN.f32 %0, %1, " least ";\" : \"=f\"(c) : \"f\"(x));\n" \
-  "  asm(\"min.NaN.f32 %0, %1, " most ";\" : \"=f\"(c) : \"f\"(c));\n"
+/* 2^x = 2^n 2^r: t is n + 1.5 * 2^23, so the low bits of t are n. The polynomial is of 2 * 2^r, so that 2^(n - 1) is in range for
+ * every n; where the result may be subnormal it is computed 2^24 times as large, and rounded once. At most 0.92 units in the last
+ * place off over all 2^32 arguments; on an H200 ex2.approx is 2.06 off for some, exp2f 2.14. */
 #define STEP(c) "  p = __fmaf_rn(p, r, " c ");\n"
-#define SCALED(subnormal) \
-  "  const bool small = c < " subnormal ";\n" \
-  "  p *= __uint_as_float((__float_as_uint(t) - 0x4b400000u + (small ? 24u : 0u) + 126u) << 23);\n" \
-  "  return small ? p * 5.9604644775390625e-8f : p;\n}\n"
-#define EXP_F32 \
-  DEVICE "f32 exp_f32(f32 x) {\n" CLAMPED("0fC2D00000", "0f42B20000") \
-  "  const f32 t = __fmaf_rn(c, 1.44269504f, 12582912.0f), n = t - 12582912.0f;\n" \
-  "  const f32 r = __fmaf_rn(n, 1.90465421e-9f, __fmaf_rn(n, -0.693147182f, c));\n" \
-  "  f32 p = __fmaf_rn(0.00278529688f, r, 0.01672683842f);\n" \
-  STEP("0.0833331048f") STEP("0.333331526f") STEP("1.0f") STEP("2.0f") STEP("2.0f") SCALED("-86.0f")
 #define EXP2_F32 \
-  DEVICE "f32 exp2_f32(f32 x) {\n" CLAMPED("0fC3168000", "0f43010000") \
+  DEVICE "f32 exp2_f32(f32 x) {\n" \
+  "  f32 c;\n  asm(\"max.NaN.f32 %0, %1, 0fC3168000;\" : \"=f\"(c) : \"f\"(x));\n" /* -150.5 */ \
+  "  asm(\"min.NaN.f32 %0, %1, 0f43010000;\" : \"=f\"(c) : \"f\"(c));\n"           /* 129 */ \
   "  const f32 t = c + 12582912.0f, r = c - (t - 12582912.0f);\n" \
   "  f32 p = __fmaf_rn(0.000309067226f, r, 0.00267821876f);\n" \
-  STEP("0.01923616416f") STEP("0.1110071316f") STEP("0.480453014f") STEP("1.386294364f") STEP("2.0f") SCALED("-125.0f")
+  STEP("0.01923616416f") STEP("0.1110071316f") STEP("0.480453014f") STEP("1.386294364f") STEP("2.0f") \
+  "  const bool small = c < -125.0f;\n" \
+  "  p *= __uint_as_float((__float_as_uint(t) - 0x4b400000u + (small ? 24u : 0u) + 126u) << 23);\n" \
+  "  return small ? p * 5.9604644775390625e-8f : p;\n}\n"
 
 static const un__c_dialect dialect = {
   .name = "CUDA C",
@@ -94,7 +86,7 @@ static const un__c_dialect dialect = {
       DEVICE "f32 max_f32(f32 a, f32 b) { f32 x; asm(\"max.NaN.f32 %0, %1, %2;\" : \"=f\"(x) : \"f\"(a), \"f\"(b)); return x; }\n"},
     [UN__C_MIN_F32] = {"min_f32",
       DEVICE "f32 min_f32(f32 a, f32 b) { f32 x; asm(\"min.NaN.f32 %0, %1, %2;\" : \"=f\"(x) : \"f\"(a), \"f\"(b)); return x; }\n"},
-    [UN__C_EXP_F32] = {"exp_f32", EXP_F32}, [UN__C_EXP2_F32] = {"exp2_f32", EXP2_F32}, [UN__C_LOG_F32] = {"logf"},
+    [UN__C_EXP_F32] = {"expf"}, [UN__C_EXP2_F32] = {"exp2_f32", EXP2_F32}, [UN__C_LOG_F32] = {"logf"},
     [UN__C_LOG2_F32] = {"log2f"}, [UN__C_TANH_F32] = {"tanhf"},
     [UN__C_EXP2_NEAR_F32] = {"exp2_near",
       DEVICE "f32 exp2_near(f32 a) { f32 x; asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(x) : \"f\"(a)); return x; }\n"},

@@ -7,8 +7,8 @@
 
 enum { KIB = 1024, MIB = 1024 * 1024 };
 
-/* Arithmetic of f16 and bf16 is f32 between conversions. The CUDA C Programming Guide bounds logf and log2f by 1 ULP, tanhf by 2,
- * over all inputs: they rest on instructions for 2^x and log2 x; exp and exp2 are the renderer's (0.92). The PTX manual bounds tanh.approx.f32 by 2^-11 of the result. An access of one thread is 16 bytes at most. A thread has 255
+/* Arithmetic of f16 and bf16 is f32 between conversions. The CUDA C Programming Guide bounds expf, logf and log2f by 1 ULP, tanhf
+ * by 2, over all inputs: they rest on instructions for 2^x and log2 x; exp2 is the renderer's (0.92). The PTX manual bounds tanh.approx.f32 by 2^-11 of the result. An access of one thread is 16 bytes at most. A thread has 255
  * registers. What one block does in a few microseconds is not cut into parts, which takes a kernel more. */
 #define GPU_COMMON                                                                                                   \
   .triple = "", .cpu = "", .features = "", .threads = 1, .vector_bytes = 16, .vector_registers = 255,                \

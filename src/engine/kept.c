@@ -64,6 +64,7 @@ un__bytes un__kept_bytes(const un__strbuf *text) { return (un__bytes){text->at, 
 typedef struct facts {
   un__format format;
   uint32_t nargs, nvars, group, local_bytes;
+  bool waits;
   un__launch_formula tasks;
 } facts;
 
@@ -75,6 +76,7 @@ void un__kept_save(un__engine *e, const un__strbuf *key, const un__artifact *a, 
   memset(&f, 0, sizeof f);
   f.format = a->format;
   f.nargs = a->nargs, f.nvars = a->nvars, f.group = a->group, f.local_bytes = a->local_bytes;
+  f.waits = a->waits;
   f.tasks = a->tasks;
   memcpy(value, &f, sizeof f);
   memcpy(value + sizeof f, binary->bytes, binary->size);
@@ -91,7 +93,7 @@ bool un__kept_load(un__engine *e, un__device *d, const un__strbuf *key, un__kern
   if (whole) memcpy(&f, value.at, sizeof f);
   else memset(&f, 0, sizeof f);
   un__artifact a = {.format = f.format, .entry = un__kernel_entry, .nargs = f.nargs, .nvars = f.nvars, .group = f.group,
-                    .local_bytes = f.local_bytes, .tasks = f.tasks, .waits = f.format == UN__FORMAT_CUDA_C,
+                    .local_bytes = f.local_bytes, .tasks = f.tasks, .waits = f.waits,
                     .binary = {(char *)value.at + sizeof f, value.n - sizeof f}};
   un__err local = {0};
   whole = whole && d->vt->compile(d, &a, &out->code, &local) == UN_OK;

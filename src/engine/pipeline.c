@@ -148,23 +148,35 @@ static void compile_body(un__engine *e, un__graph *ws, const un_uop *body, un__d
   un__sb_finish(&text);
 }
 
-un_status un__compile_kernel(un__engine *e, const un_uop *body, int device, uint32_t licences, un__kernel *out, un__err *err) {
-  un__device *d = e->device[device];
-  un__err local = {.log = err->log};
-  un__graph *ws = un__workspace_create(&local);
+/* By the plan of a tuning record or, where there is none or it is not asked for, by that of the heuristics. */
+static bool compile_once(un__engine *e, const un_uop *body, un__device *d, uint32_t licences, bool ask, un__kernel *out, un__err *err) {
+  bool tuned = false;
+  un__graph *ws = un__workspace_create(err);
   const un_uop *own = ws ? un__import(ws, body, NULL) : NULL;
   if (own) {
     un__strbuf key;
     un__opt_found found;
-    bool tuned = un__tuned_plan(e, d, own, licences, &found, &err->log);
+    tuned = ask && un__tuned_plan(e, d, own, licences, &found, &err->log);
     bool kept = un__kept_key(e, own, d, licences, tuned ? &found.plan : NULL, &key, &err->log);
     if (!kept || !un__kept_load(e, d, &key, out))
-      compile_body(e, ws, own, d, licences, tuned ? &found : NULL, kept ? &key : NULL, out, &local);
+      compile_body(e, ws, own, d, licences, tuned ? &found : NULL, kept ? &key : NULL, out, err);
     un__sb_finish(&key);
+    if (tuned && !out->code && err->status != UN_ERR_NOMEM) un__tuned_forget(e, d, own, licences, &err->log);
+  }
+  un__workspace_destroy(ws);
+  return tuned;
+}
+
+un_status un__compile_kernel(un__engine *e, const un_uop *body, int device, uint32_t licences, un__kernel *out, un__err *err) {
+  un__device *d = e->device[device];
+  un__err local = {.log = err->log};
+  bool tuned = compile_once(e, body, d, licences, true, out, &local);
+  if (tuned && !out->code && local.status != UN_ERR_NOMEM) {      /* what another compiler took */
+    local = (un__err){.log = err->log};
+    compile_once(e, body, d, licences, false, out, &local);
   }
   if (!out->code) un__fail(&local, UN_ERR_INTERNAL, "a kernel was not compiled, and no stage said why");
   if (local.status == UN_ERR_VERIFY) local.status = UN_ERR_INTERNAL;      /* no user wrote that list */
   un__crash_file(body, UN__STAGE_KERNEL, &local);
-  un__workspace_destroy(ws);
   return un__err_copy(err, &local);
 }

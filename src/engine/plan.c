@@ -127,9 +127,21 @@ static un_status nomem(builder *b) { return un__fail(b->err, UN_ERR_NOMEM, "no m
 
 static int device_of(const un_uop *buffer) { return (int)un__attr(buffer, 1); }
 
+/* Whether a kernel stores each element that it reads where it was: argument 1 in argument 0, of as many elements. */
+static bool is_copy(const un_uop *body) {
+  const un_uop *store = body->nsrc == 1 ? body->src[0] : body;
+  if (un__is(store, UN__OP_END)) store = store->src[0];
+  if (!un__is(store, UN__OP_STORE) || !un__is(store->src[1], UN__OP_LOAD)) return false;
+  const un_uop *to = store->src[0], *from = store->src[1]->src[0];
+  if (!un__is(to, UN__OP_INDEX) || !un__is(from, UN__OP_INDEX) || to->nsrc != 2 || from->nsrc != 2) return false;
+  const un_uop *p = to->src[0], *q = from->src[0];
+  bool params = un__is(p, UN__OP_PARAM) && un__is(q, UN__OP_PARAM) && un__attr(p, 0) == 0 && un__attr(q, 0) == 1;
+  return params && to->src[1] == from->src[1] && p->src[0] == q->src[0] && p->dtype == q->dtype;
+}
+
 /* Who stores on one device what it reads on another. */
 static bool is_transfer(const un_uop *kernel) {
-  return kernel->nsrc == 3 && device_of(kernel->src[1]) != device_of(kernel->src[2]) && kernel->src[1]->dtype == kernel->src[2]->dtype;
+  return kernel->nsrc == 3 && device_of(kernel->src[1]) != device_of(kernel->src[2]) && is_copy(kernel->src[0]);
 }
 
 static un_status check_open(builder *b, const un_uop *kernel, int open) {

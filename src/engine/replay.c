@@ -259,6 +259,14 @@ static void fill_launches(un__replay *r, uint32_t phase) {
     *at++ = (un__launch){.args = args, .nargs = 2, .bytes = r->slot_bytes[r->copies.at[i].place]};
 }
 
+/* Whether everything runs on one device, which can then be given all of it at once. */
+static bool is_at_home(const un__replay *r) {
+  if (r->plan->spread) return false;
+  for (size_t i = 0; i < r->copies.n; i++)
+    if (r->slot_device[r->copies.at[i].place] != r->plan->home || r->slot_device[r->copies.at[i].from] != r->plan->home) return false;
+  return true;
+}
+
 static un_status make_launches(un__replay *r, un__err *err) {
   const un__plan *p = r->plan;
   uint32_t n = plan_args(p);
@@ -275,7 +283,7 @@ static un_status make_launches(un__replay *r, un__err *err) {
     r->launches[phase] = un__alloc(r->nlaunches * sizeof *r->launches[phase]);
     if (!r->args[phase] || !r->launches[phase]) return nomem(err);
     fill_launches(r, phase);
-    if (home_of(r)->vt->record && !p->spread)
+    if (home_of(r)->vt->record && is_at_home(r))
       UN__TRY(home_of(r)->vt->record(home_of(r), r->launches[phase], r->nlaunches, &r->recording[phase], err));
   }
   return UN_OK;
@@ -317,6 +325,7 @@ static bool allocate_tables(un__replay *r) {
 
 static un_status build(un__replay *r, const un__capture *c, un__nodes *buffers, un__err *err) {
   if (!allocate_tables(r)) return nomem(err);
+  for (size_t i = 0; i < buffers->n && i < r->nslots; i++) r->slot_device[i] = place_of(buffers->at[i]);      /* also of what no kernel reads */
   UN__TRY(make_inputs(r, c, buffers, err));
   UN__TRY(make_states(r, c, buffers, err));
   UN__TRY(bind_constants(r, buffers, err));

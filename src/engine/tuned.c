@@ -20,13 +20,14 @@ static bool key_of(const un__device *d, const un_uop *body, uint32_t licences, u
   return !out->failed;
 }
 
-/* Applied in a workspace of its own, which may fail. */
-static bool is_legal(const un_uop *body, const un__opt_plan *plan, const un__target *t, uint32_t licences) {
+/* Applied in a workspace of its own, which may fail: *out_nomem says that it was for want of memory. */
+static bool is_legal(const un_uop *body, const un__opt_plan *plan, const un__target *t, uint32_t licences, bool *out_nomem) {
   un__err err = {0};
   un__graph *ws = un__workspace_create(&err);
   const un_uop *own = ws ? un__copy(ws, body) : NULL;
   bool legal = own && un__opt_apply(ws, own, plan, t, licences);
   un__workspace_destroy(ws);
+  *out_nomem = !legal && err.status == UN_ERR_NOMEM;
   return legal;
 }
 
@@ -34,8 +35,9 @@ static bool find_record(un__disk_cache *c, un__device *d, const un_uop *body, ui
                         un__opt_found *out) {
   un__bytes value;
   if (!un__disk_cache_get(c, un__kept_bytes(key), &value)) return false;
-  bool good = un__record_parse(value.at, value.n, out, NULL) == UN_OK && is_legal(body, &out->plan, d->target, licences);
-  if (!good) un__disk_cache_forget(c, un__kept_bytes(key));
+  bool nomem = false;
+  bool good = un__record_parse(value.at, value.n, out, NULL) == UN_OK && is_legal(body, &out->plan, d->target, licences, &nomem);
+  if (!good && !nomem) un__disk_cache_forget(c, un__kept_bytes(key));
   un__free(value.at);
   return good;
 }
@@ -106,4 +108,12 @@ bool un__tuned_plan(un__engine *e, un__device *d, const un_uop *body, uint32_t l
   }
   un__sb_finish(&key);
   return found;
+}
+
+void un__tuned_forget(un__engine *e, un__device *d, const un_uop *body, uint32_t licences, const un__log *log) {
+  un__disk_cache *c = un__kept_cache(e, log);
+  un__strbuf key;
+  un__sb_init(&key);
+  if (c && key_of(d, body, licences, &key)) un__disk_cache_forget(c, un__kept_bytes(&key));
+  un__sb_finish(&key);
 }

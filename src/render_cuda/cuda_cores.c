@@ -133,10 +133,12 @@ static int product_of(const un_uop *n) {
   return -1;
 }
 
-/* Whether source k of n is a product that nothing else uses. */
+/* Whether source k of n is a product of the same round that nothing else uses. */
 static bool is_last_use(const un__cstyle *c, const un_uop *n, uint32_t k) {
   const un_uop *source = n->src[k];
   if (!un__is(source, UN__OP_WMMA)) return false;
+  for (uint32_t i = c->at; c->list->src[i] != source; i--)
+    if (un__is(c->list->src[i], UN__OP_RANGE) || un__is(c->list->src[i], UN__OP_END)) return false;
   for (uint32_t i = 0; i < c->list->nsrc; i++)
     for (uint32_t j = 0; c->list->src[i] != n && j < c->list->src[i]->nsrc; j++)
       if (c->list->src[i]->src[j] == source) return false;

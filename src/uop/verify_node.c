@@ -487,7 +487,7 @@ static void check_slot(un__verifier *v, const un_uop *n) {
   const un_uop *memory = un__memory_of(n->src[0]);
   int64_t parts = un__attr(n, 1), size = memory->op == UN__OP_DEFINE_LOCAL ? un__known_size(memory->src[0]) : -1;
   if (memory->op != UN__OP_DEFINE_LOCAL) un__fault_at(v, n, "is a part of shared memory, not of a %s", name_of(memory));
-  else if (parts < 2 || un__attr(n, 0) >= parts) un__fault_at(v, n, "`offset` is below `parts`, of which there are 2 at least");
+  else if (parts < 2 || un__attr(n, 0) < 0 || un__attr(n, 0) >= parts) un__fault_at(v, n, "`offset` is below `parts`, of which there are 2 at least");
   else if (size < 0 || size % parts) un__fault_at(v, n, "%lld elements are not %lld equal parts", (long long)size, (long long)parts);
   if (!is_count(v, n->src[1]) || !is_scalar(n->src[1])) un__fault_at(v, n, "what turns it is no scalar index");
   else if (n->src[1]->vmin < 0) un__fault_at(v, n, "what turns it may be negative");

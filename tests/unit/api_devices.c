@@ -94,6 +94,14 @@ Test(devices, what_lies_apart_is_an_error) {
   cr_expect_eq(realize(un_add(un_to(y, "interp"), x)), UN_OK, "%s", un_error(cx));
 }
 
+/* Only one operand's elements are read, which leaves a kernel of one argument there: it computes all the same. */
+Test(devices, a_part_of_what_lies_apart_is_no_copy) {
+  un_tensor *x = matrix(), *y = un_to(un_muls(x, 10), there), *both[2] = {x, y};
+  cr_assert_eq(realize(y), UN_OK, "%s", un_error(cx));
+  un_tensor *part = un_adds(un_shrink(un_cat(cx, 2, both, 0), un_list(3, 0), un_list(6, 4)), 1);
+  FAILS(realize(part), UN_ERR_DEVICE, "what is computed on interp needs a tensor on interp:sm_90a");
+}
+
 Test(devices, names_that_are_none) {
   un_tensor *x = matrix();
   cr_expect_null(un_to(x, "abacus"));
@@ -142,6 +150,18 @@ Test(devices, programs_have_copies) {
   SAME(un_add(un_program_result(p, 0), y), un_add(un_mul(un_muls(x, 3), un_muls(x, 3)), x));
   un_tensor *other = un_clone(y);
   FAILS(un_program_run(p, 1, &other), UN_ERR_DEVICE, "a tensor on interp:sm_90a cannot be an input on interp");
+  un_program_destroy(p);
+}
+
+/* What no kernel reads or writes is where it is, too. */
+Test(devices, what_passes_through_stays_where_it_is) {
+  un_tensor *x = matrix(), *y = un_to(x, there), *z = un_to(un_muls(x, 2), there);
+  cr_assert(realize(y) == UN_OK && realize(z) == UN_OK, "%s", un_error(cx));
+  un_update kept = {z, z};
+  un_program *p = un_program_capture(cx, 1, (un_tensor *[]){y}, 1, (un_tensor *[]){y}, 1, &kept);
+  cr_assert(p, "%s", un_error(cx));
+  cr_expect_eq(un_program_run(p, 1, (un_tensor *[]){un_clone(y)}), UN_OK, "%s", un_error(cx));
+  SAME(un_add(un_program_result(p, 0), y), un_add(x, x));
   un_program_destroy(p);
 }
 

@@ -18,6 +18,8 @@
 #include "base/folder.h"
 #include "base/mem.h"
 #include "engine/disk_cache.h"
+#include "engine/engine_parts.h"
+#include "engine/kept.h"
 #include "target/target.h"
 
 static char folder[256];
@@ -310,6 +312,37 @@ static void check_second_start(const char *device) {
   cr_expect_eq(memcmp(first.values, second.values, sizeof first.values), 0);
   cr_expect_eq(strict.stats.kernels_loaded, 0, "other licences, other kernels");
   cr_expect(strstr(second.log, " 0 compiled, "), "%s", second.log);
+}
+
+/* ---- what is kept of a kernel ---- */
+
+static un__artifact seen;
+
+static un_status see_artifact(un__device *d, const un__artifact *a, un__code **out, un__err *err) {
+  seen = *a;
+  return UN_OK;
+}
+
+/* A kernel that does not wait for the one in front of it must not be launched as if it did. */
+Test(disk_cache, a_kernel_is_launched_as_it_was) {
+  static const un__device_vtable vt = {.compile = see_artifact};
+  un__device d = {.vt = &vt};
+  un__engine e = {.disk = open_cache()};
+  for (int waits = 0; waits < 2; waits++) {
+    un__strbuf key = {0};
+    un__kernel k = {0};
+    un__artifact a = {.format = UN__FORMAT_CUDA_C, .nargs = 3, .nvars = 1, .group = 64, .local_bytes = 128, .waits = waits == 1};
+    a.tasks.n = 1;
+    a.tasks.code[0].op = UN__LAUNCH_CONST;
+    a.tasks.code[0].arg = 77;
+    un__sb_printf(&key, "kernel %d", waits);
+    un__kept_save(&e, &key, &a, &(un__blob){.bytes = "code", .size = 4});
+    cr_assert(un__kept_load(&e, &d, &key, &k));
+    cr_expect(k.nargs == 3 && seen.nvars == 1 && seen.group == 64 && seen.local_bytes == 128 && seen.tasks.code[0].arg == 77);
+    cr_expect_eq(seen.waits, waits == 1, "%d", waits);
+    un__sb_finish(&key);
+  }
+  un__disk_cache_close(e.disk);
 }
 
 Test(disk_cache, a_second_start_compiles_nothing_on_cc) {

@@ -225,23 +225,13 @@ static un_program *capture_steps(un_ctx *cx) {
   return y ? un_program_capture(cx, 1, &x, 1, &y, 0, NULL) : NULL;
 }
 
-static bool replay_steps(un_ctx *cx, un_program *p, double *out) {
-  rest();
-  double start = now();
-  for (int i = 0; i < REPLAYS; i++)
-    if (un_program_run(p, 0, NULL) != UN_OK) return false;
-  if (!wait_for(cx)) return false;
-  *out = (now() - start) / (REPLAYS * STEPS);
-  return true;
-}
-
 static bool measure_replay(un_ctx *cx, const char *name) {
   const double goal = 1.0;
   double seconds[BURSTS];
   un_scope_push(cx);
   un_program *p = capture_steps(cx);
-  bool ok = p && replay_steps(cx, p, &seconds[0]);
-  for (int i = 0; ok && i < BURSTS; i++) ok = replay_steps(cx, p, &seconds[i]);
+  bool ok = p && burst(cx, p, REPLAYS, STEPS, &seconds[0]);
+  for (int i = 0; ok && i < BURSTS; i++) ok = burst(cx, p, REPLAYS, STEPS, &seconds[i]);
   if (ok) {
     qsort(seconds, BURSTS, sizeof *seconds, by_value);
     double us = seconds[BURSTS / 2] * 1e6;

@@ -2,10 +2,11 @@
 #include "tensor.h"
 
 #include "base/mem.h"
+#include "threads.h"
 
 extern const un__pass un__pass_tensor;
 
-enum { COLUMNS = 4, SHARED_ROW = 16 };      /* threads along a row; bytes of a row that LDMATRIX reads */
+enum { COLUMNS = 4 };      /* threads along a row */
 
 static un__tensor_cores *cores(const un__rw *rw) { return rw->ctx; }
 
@@ -24,17 +25,7 @@ bool un__pred_on_core(un__rw *rw, const un_uop *reduce) {
 static bool is_copies(const un_uop *range) { return un__range_axis(range) == UN__AXIS_UNROLL; }
 static bool is_loop(const un_uop *range) { return !is_copies(range) && un__range_axis(range) != UN__AXIS_TENSOR; }
 
-un__span un__fn_core_loops(un__rw *rw, const un_uop *reduce) {
-  const un_uop **list = un__arena_alloc(un__workspace_arena(rw->g), reduce->nsrc * sizeof *list);
-  if (!list) {
-    un__fail(un__graph_err(rw->g), UN_ERR_NOMEM, "tensor: no memory");
-    return (un__span){0};
-  }
-  uint32_t n = 0;
-  for (uint32_t i = 1; i < reduce->nsrc; i++)
-    if (is_loop(reduce->src[i])) list[n++] = reduce->src[i];
-  return (un__span){list, n};
-}
+un__span un__fn_core_loops(un__rw *rw, const un_uop *reduce) { return un__chosen_ranges(rw, reduce, is_loop, true); }
 
 /* ---- index arithmetic ---- */
 

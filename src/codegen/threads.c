@@ -18,11 +18,10 @@ static uint32_t count(const un_uop *closer, bool (*which)(const un_uop *)) {
   return n;
 }
 
-/* The ranges for which `which` says `wanted`. */
-static un__span chosen(un__rw *rw, const un_uop *closer, bool (*which)(const un_uop *), bool wanted) {
+un__span un__chosen_ranges(un__rw *rw, const un_uop *closer, bool (*which)(const un_uop *), bool wanted) {
   const un_uop **list = un__arena_alloc(un__workspace_arena(rw->g), closer->nsrc * sizeof *list);
   if (!list) {
-    un__fail(un__graph_err(rw->g), UN_ERR_NOMEM, "threads: no memory");
+    un__fail(un__graph_err(rw->g), UN_ERR_NOMEM, "no memory for a list of ranges");
     return (un__span){0};
   }
   uint32_t n = 0;
@@ -36,10 +35,10 @@ bool un__pred_dealt(un__rw *rw, const un_uop *reduce) {
   return n && n < reduce->nsrc - 1;
 }
 
-un__span un__fn_own(un__rw *rw, const un_uop *reduce) { return chosen(rw, reduce, is_group, false); }
-un__span un__fn_groups(un__rw *rw, const un_uop *reduce) { return chosen(rw, reduce, is_group, true); }
+un__span un__fn_own(un__rw *rw, const un_uop *reduce) { return un__chosen_ranges(rw, reduce, is_group, false); }
+un__span un__fn_groups(un__rw *rw, const un_uop *reduce) { return un__chosen_ranges(rw, reduce, is_group, true); }
 bool un__pred_numbers(un__rw *rw, const un_uop *end) { return count(end, is_number) != 0; }
-un__span un__fn_real_loops(un__rw *rw, const un_uop *end) { return chosen(rw, end, is_number, false); }
+un__span un__fn_real_loops(un__rw *rw, const un_uop *end) { return un__chosen_ranges(rw, end, is_number, false); }
 
 const un_uop *un__fn_only(un__rw *rw, un__span xs) { return xs.n == 1 ? xs.at[0] : NULL; }
 

@@ -27,6 +27,9 @@ typedef struct un__threading {
 un__span un__fn_together(un__rw *rw, const un_uop *reduce);
 const un_uop *un__fn_only(un__rw *rw, un__span xs);        /* the one there is */
 
+/* The ranges that an END or REDUCE closes for which `which` says `wanted`. */
+un__span un__chosen_ranges(un__rw *rw, const un_uop *closer, bool (*which)(const un_uop *), bool wanted);
+
 /* For threads.pat. */
 bool un__pred_dealt(un__rw *rw, const un_uop *reduce);     /* closes GROUP_REDUCE ranges, and others */
 un__span un__fn_own(un__rw *rw, const un_uop *reduce);     /* the others */

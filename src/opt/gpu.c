@@ -58,6 +58,12 @@ int64_t un__opt_gpu_left(const un__opt_gpu *x, uint32_t axis) {
   return left;
 }
 
+int64_t un__opt_gpu_fit(const un__opt_gpu *x, uint32_t axis, int64_t want) {
+  int64_t left = un__opt_gpu_left(x, axis);
+  while (want > 1 && want / 2 >= left) want /= 2;
+  return want;
+}
+
 int64_t un__opt_gpu_floor2(int64_t n) {
   int64_t p = 1;
   while (p <= n / 2) p *= 2;

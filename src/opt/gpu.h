@@ -42,6 +42,8 @@ int64_t un__opt_gpu_lanes(const un__opt_gpu *x, uint32_t axis);
 int64_t un__opt_gpu_size(const un__opt_gpu *x, uint32_t axis);
 /* What lanes, warp, threads and copies leave of an axis. */
 int64_t un__opt_gpu_left(const un__opt_gpu *x, uint32_t axis);
+/* `want`, halved as long as half of it would be padding of what is left of an axis. */
+int64_t un__opt_gpu_fit(const un__opt_gpu *x, uint32_t axis, int64_t want);
 /* Deals up to `want` threads to the axes of a scope that are in the set, from `first` (or the innermost) outwards. The number dealt. */
 int64_t un__opt_gpu_deal(un__opt_gpu *x, const un__opt_scope *s, uint64_t axes, int32_t first, int64_t want);
 int64_t un__opt_gpu_floor2(int64_t n); /* the power of two at most n; 1 for less */

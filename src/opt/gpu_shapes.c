@@ -111,11 +111,7 @@ static void fill_side(un__opt_gpu *x, uint32_t axis, int64_t inner, int64_t thre
   un__opt_pick *p = &x->c->pick[axis];
   int64_t *const part[] = {&p->inner, &p->threads, &p->copies};
   const int64_t want[] = {inner, threads, copies};
-  for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
-    int64_t left = un__opt_gpu_left(x, axis), size = want[i];
-    while (size > 1 && size / 2 >= left) size /= 2;
-    *part[i] = size;
-  }
+  for (size_t i = 0; i < sizeof part / sizeof *part; i++) *part[i] = un__opt_gpu_fit(x, axis, want[i]);
 }
 
 /* A block of 16 x 16 threads, each with a tile of results as large as leaves a block for nearly every multiprocessor. */
@@ -182,8 +178,7 @@ static int64_t deal_row(un__opt_gpu *x, const un__opt_scope *s, uint32_t first, 
   for (uint32_t i = s->n + 1; i-- > 0 && dealt < want;) {
     uint32_t a = i == s->n ? first : s->order[i];
     if (i < s->n && a == first) continue;
-    int64_t left = un__opt_gpu_left(x, a), part = want / dealt;
-    while (part > 1 && part / 2 >= left) part /= 2;
+    int64_t part = un__opt_gpu_fit(x, a, want / dealt);
     if (part > 1) x->c->pick[a].threads = part;
     dealt *= part;
   }

@@ -30,13 +30,6 @@ static const un__tensor_core *core_of(const un__opt_gpu *x, int32_t scope) {
   return core;
 }
 
-/* Halves a part as long as half of it would be padding. */
-static int64_t fit(const un__opt_gpu *x, uint32_t axis, int64_t want) {
-  int64_t left = un__opt_gpu_left(x, axis);
-  while (want > 1 && want / 2 >= left) want /= 2;
-  return want;
-}
-
 /* Copies are clamped where they are ragged, and then nothing is loaded in order: rather fewer of them, and the rest to warps. */
 static int64_t fit_copies(const un__opt_gpu *x, uint32_t axis, int64_t want) {
   int64_t left = un__opt_gpu_left(x, axis);
@@ -51,12 +44,12 @@ static void fill(un__opt_gpu *x, const un__opt_gpu_product *p) {
   row->warp = ROW_THREADS;
   row->inner = ROW_HALVES;
   row->copies = fit_copies(x, (uint32_t)p->row, ROW_COPIES);
-  row->threads = fit(x, (uint32_t)p->row, SIDE_WARPS);
+  row->threads = un__opt_gpu_fit(x, (uint32_t)p->row, SIDE_WARPS);
   column->core = UN__OPT_CORE_COLUMN;
   column->lanes = COLUMN_PAIR;
   column->warp = COLUMN_THREADS;
   column->copies = fit_copies(x, (uint32_t)p->column, COLUMN_COPIES);
-  column->threads = fit(x, (uint32_t)p->column, SIDE_WARPS);
+  column->threads = un__opt_gpu_fit(x, (uint32_t)p->column, SIDE_WARPS);
 }
 
 /* Fewer copies until nearly every multiprocessor has a block. */
@@ -79,7 +72,7 @@ static void pick_depth(un__opt_gpu *x, const un__opt_gpu_product *p, uint32_t ax
   un__opt_pick *depth = &x->c->pick[axis];
   depth->core = UN__OPT_CORE_DEPTH;
   depth->lanes = core->depth;
-  depth->copies = fit(x, axis, DEPTH_COPIES);
+  depth->copies = un__opt_gpu_fit(x, axis, DEPTH_COPIES);
   int64_t rounds = un__opt_gpu_left(x, axis);
   if (rounds > 1) depth->stage = true;
   if (x->c->t->gpu.async_copies) depth->stages = rounds < STAGES ? rounds : STAGES;

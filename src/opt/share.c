@@ -45,11 +45,10 @@ static uint64_t covered(const un__opt_kernel *k, const un__opt_value *v, uint32_
   return threads ? set : 0;
 }
 
-static int64_t step_along(const un__opt_kernel *k, const un_uop *load, uint32_t axis, int64_t extent, un__affine *scratch, int64_t *mult) {
-  un__affine_axis along = {k->axis[axis].range, extent};
+static int64_t step_along(const un__opt_kernel *k, const un_uop *load, uint32_t axis, un__affine *scratch) {
+  un__affine_axis along = {k->axis[axis].range, k->axis[axis].size};
   un__affine_scan(&k->nodes, &along, 1, scratch);
   const un__affine *a = &scratch[un__topo_find(&k->nodes, load->src[0]->src[1])];
-  *mult = a->mult;
   return a->linear && a->axis == 0 && a->step > 0 ? a->step : INT64_MAX;
 }
 
@@ -137,8 +136,7 @@ static bool panel_of(const un__opt_kernel *k, const un__opt_value *v, uint64_t s
   *out = (un__opt_panel){.load = v->node, .size = (int64_t)un__opt_trips(k, set)};
   for (; set; set &= set - 1) {
     uint32_t a = (uint32_t)__builtin_ctzll(set);
-    int64_t mult;
-    insert_axis(out, a, step_along(k, v->node, a, k->axis[a].size, scratch, &mult));
+    insert_axis(out, a, step_along(k, v->node, a, scratch));
   }
   out->lanes = lanes_of(k, out, scratch);
   if (feeds_core(k, out)) lay_out_for_core(k, out);

@@ -5,7 +5,7 @@
 
 /* ---- memory ---- */
 
-static const un_uop *gate_of(const un_uop *index) { return index->nsrc > 2 ? index->src[2] : NULL; }
+const un_uop *un__c_gate_of(const un_uop *index) { return index->nsrc > 2 ? index->src[2] : NULL; }
 
 /* An INDEX counts elements of its pointer's dtype, which may be vectors. */
 static void put_offset(un__cstyle *r, const un_uop *index) {
@@ -44,17 +44,17 @@ static void put_element(un__cstyle *r, const un_uop *index, uint32_t lane) {
   }
 }
 
-static un__c_ref gate_lane(un__cstyle *r, const un_uop *gate, uint32_t lane) {
+un__c_ref un__c_gate_lane(un__cstyle *r, const un_uop *gate, uint32_t lane) {
   return un__c_lane(r, gate, un__lanes(gate) > 1 ? lane : 0);
 }
 
 static bool put_load(un__cstyle *r, const un_uop *n) {
-  const un_uop *index = n->src[0], *gate = gate_of(index);
+  const un_uop *index = n->src[0], *gate = un__c_gate_of(index);
   if (!un__c_define(r, n, 'v', r->at)) return false;
   if (un__lanes(n) > 1 && r->dialect->load && r->dialect->load(r, n)) return true;
   for (uint32_t lane = 0; lane < un__lanes(n); lane++) {
     un__c_begin(r, n->dtype, un__c_lane(r, n, lane));
-    if (gate) un__c_emit(r, "%R ? ", gate_lane(r, gate, lane));
+    if (gate) un__c_emit(r, "%R ? ", un__c_gate_lane(r, gate, lane));
     put_element(r, index, lane);
     un__c_emit(r, gate ? " : 0;\n" : ";\n");
   }
@@ -68,11 +68,11 @@ static const un_uop *param_of(const un_uop *index) {
 }
 
 static bool put_store(un__cstyle *r, const un_uop *n) {
-  const un_uop *index = n->src[0], *value = n->src[1], *gate = gate_of(index);
+  const un_uop *index = n->src[0], *value = n->src[1], *gate = un__c_gate_of(index);
   if (un__lanes(value) > 1 && r->dialect->store && r->dialect->store(r, n)) return true;
   for (uint32_t lane = 0; lane < un__lanes(value); lane++) {
     un__c_line(r);
-    if (gate) un__c_emit(r, "if (%R) ", gate_lane(r, gate, lane));
+    if (gate) un__c_emit(r, "if (%R) ", un__c_gate_lane(r, gate, lane));
     put_element(r, index, lane);
     un__c_emit(r, " = %R;\n", un__c_lane(r, value, lane));
   }

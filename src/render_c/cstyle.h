@@ -92,6 +92,9 @@ void un__c_put_ref(un__cstyle *r, un__c_ref ref);
 void un__c_put_const(un__cstyle *r, un__dtype d, uint64_t bits);
 /* "const T <ref> = ", a line that a value follows. */
 void un__c_begin(un__cstyle *r, un__dtype d, un__c_ref ref);
+/* The gate of an INDEX, or NULL; a gate in one lane of an access, which may have one for all. */
+const un_uop *un__c_gate_of(const un_uop *index);
+un__c_ref un__c_gate_lane(un__cstyle *r, const un_uop *gate, uint32_t lane);
 /* "(p + i)": the address of an INDEX. */
 void un__c_put_address(un__cstyle *r, const un_uop *index);
 

@@ -23,23 +23,17 @@ void un__cuda_put_copy_functions(const un__cuda *r, un__strbuf *out) {
   }
 }
 
-static const un_uop *gate_of(const un_uop *index) { return index->nsrc > 2 ? index->src[2] : NULL; }
-
 /* The copy of that many bytes between addresses that are multiples of it, under one gate each; -1: there is none. */
 static int copy_of(const un__cuda *r, const un_uop *n) {
   int64_t size = un__dt_info(n->src[0]->dtype)->size, bytes = un__attr(n, 0) * size;
   for (int k = 0; k < 2; k++) {
     const un_uop *index = n->src[k];
-    if (un__dt_lanes(index->dtype) > 1 || (gate_of(index) && un__lanes(gate_of(index)) > 1)) return -1;
+    if (un__dt_lanes(index->dtype) > 1 || (un__c_gate_of(index) && un__lanes(un__c_gate_of(index)) > 1)) return -1;
     if ((size << un__cuda_power_of(r, index->src[1])) % bytes) return -1;
   }
   for (int i = 0; i < COPIES; i++)
     if (copies[i].bytes == bytes) return i;
   return -1;
-}
-
-static void put_gate(un__cstyle *c, const un_uop *gate, uint32_t lane) {
-  un__c_put_ref(c, un__c_lane(c, gate, un__lanes(gate) > 1 ? lane : 0));
 }
 
 static void put_at(un__cstyle *c, const un_uop *index, uint32_t lane) {
@@ -52,12 +46,12 @@ static void put_elements(un__cstyle *c, const un_uop *n) {
   const un_uop *to = n->src[0], *from = n->src[1];
   for (uint32_t lane = 0; lane < un__attr(n, 0); lane++) {
     un__c_line(c);
-    if (gate_of(to)) un__c_emit(c, "if ("), put_gate(c, gate_of(to), lane), un__c_emit(c, ") ");
+    if (un__c_gate_of(to)) un__c_emit(c, "if (%R) ", un__c_gate_lane(c, un__c_gate_of(to), lane));
     put_at(c, to, lane);
     un__c_emit(c, " = ");
-    if (gate_of(from)) put_gate(c, gate_of(from), lane), un__c_emit(c, " ? ");
+    if (un__c_gate_of(from)) un__c_emit(c, "%R ? ", un__c_gate_lane(c, un__c_gate_of(from), lane));
     put_at(c, from, lane);
-    un__c_emit(c, gate_of(from) ? " : 0;\n" : ";\n");
+    un__c_emit(c, un__c_gate_of(from) ? " : 0;\n" : ";\n");
   }
 }
 
@@ -68,15 +62,15 @@ bool un__cuda_put_copy_async(un__cstyle *c, const un_uop *n) {
     put_elements(c, n);
     return true;
   }
-  bool zeros = gate_of(from) && gate_of(from) != gate_of(to);
+  bool zeros = un__c_gate_of(from) && un__c_gate_of(from) != un__c_gate_of(to);
   un__cuda_of(c)->copy_functions |= 1u << (2 * which + zeros);
   un__c_line(c);
-  if (gate_of(to)) un__c_emit(c, "if ("), put_gate(c, gate_of(to), 0), un__c_emit(c, ") ");
+  if (un__c_gate_of(to)) un__c_emit(c, "if (%R) ", un__c_gate_lane(c, un__c_gate_of(to), 0));
   un__c_emit(c, "%s(", copies[which].name);
   un__c_put_address(c, to);
   un__c_emit(c, ", ");
   un__c_put_address(c, from);
-  if (zeros) un__c_emit(c, ", "), put_gate(c, gate_of(from), 0);
+  if (zeros) un__c_emit(c, ", %R", un__c_gate_lane(c, un__c_gate_of(from), 0));
   un__c_emit(c, ");\n");
   return true;
 }

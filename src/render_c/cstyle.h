@@ -23,6 +23,14 @@ typedef enum un__c_function {
 
 typedef struct un__cstyle un__cstyle;
 
+/* A scalar that was computed, or a pointer: <prefix><number>, with _<lane> when lane >= 0; or a constant. */
+typedef struct un__c_ref {
+  const un_uop *constant;
+  uint32_t number;
+  int32_t lane;
+  char prefix;                         /* v value, t value without a node, p argument, r registers, s shared */
+} un__c_ref;
+
 enum { UN__C_LANES = 64 };             /* the most lanes of a vector (docs/stages.md) */
 
 typedef struct un__c_dialect {
@@ -40,15 +48,10 @@ typedef struct un__c_dialect {
   /* A whole vector, all lanes of it wanted; NULL or false: element by element. */
   bool (*load)(un__cstyle *r, const un_uop *load);
   bool (*store)(un__cstyle *r, const un_uop *store);
+  /* The first operand of an elementwise node in the form that is to be written, of the node's own type or what it promotes to.
+   * NULL: as it is. */
+  un__c_ref (*operand)(un__cstyle *r, const un_uop *n, un__c_ref first);
 } un__c_dialect;
-
-/* A scalar that was computed, or a pointer: <prefix><number>, with _<lane> when lane >= 0; or a constant. */
-typedef struct un__c_ref {
-  const un_uop *constant;
-  uint32_t number;
-  int32_t lane;
-  char prefix;                         /* v value, t value without a node, p argument, r registers, s shared */
-} un__c_ref;
 
 struct un__cstyle {
   const un__c_dialect *dialect;

@@ -151,6 +151,7 @@ static bool put_elementwise(un__cstyle *r, const un_uop *n) {
   for (uint32_t lane = 0; lane < un__lanes(n); lane++) {
     un__c_ref operand[3];
     for (uint32_t i = 0; i < n->nsrc; i++) operand[i] = un__c_lane(r, n->src[i], lane);
+    if (r->dialect->operand) operand[0] = r->dialect->operand(r, n, operand[0]);
     put_op(r, text, (un__op)n->op, typical->dtype, n->dtype, operand, un__c_lane(r, n, lane));
   }
   return true;

@@ -65,12 +65,22 @@ static bool is_unpacked(const un__cstyle *c, const un_uop *n) {
   return false;
 }
 
+static void put_word_at(un__cstyle *c, uint32_t i) { un__c_emit(c, "w%d[%d]", (int64_t)c->at, (int64_t)i); }
+
 static void put_lanes(un__cstyle *c, const un_uop *n) {
   uint32_t each = elements_in_word(n), bits = 32 / each;
+  bool hidden = un__cuda_is_cut(c, n);
   for (uint32_t i = 0; i < un__lanes(n); i++) {
+    un__c_ref piece = {0};
+    if (hidden) {
+      piece = un__cuda_begin_hidden(c, "u32");
+      put_word_at(c, i / each);
+      un__cuda_end_hidden(c, piece, 4);
+    }
     un__c_begin(c, n->dtype, un__c_lane(c, n, i));
     un__c_emit(c, un__dt_is_float(n->dtype) && each == 1 ? "__uint_as_float(" : "(%T)(", n->dtype);
-    un__c_emit(c, "w%d[%d]", (int64_t)c->at, (int64_t)(i / each));
+    if (hidden) un__c_put_ref(c, piece);
+    else put_word_at(c, i / each);
     if (i % each) un__c_emit(c, " >> %d", (int64_t)(i % each * bits));
     un__c_emit(c, ");\n");
   }

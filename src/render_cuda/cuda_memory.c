@@ -131,17 +131,23 @@ static un__c_ref load_words(un__cuda *r, const cut *k, const un_uop *index, uint
   return t;
 }
 
-/* Element i of the words in t. */
-static void put_unpacked(un__cuda *r, const cut *k, un__dtype d, un__c_ref t, uint32_t i) {
-  un__c_ref v = t;
+/* Element i of the words in t, which are hidden (cuda_hidden.c) or not. */
+static void put_unpacked(un__cuda *r, const cut *k, un__dtype d, un__c_ref place, un__c_ref t, uint32_t i, bool hidden) {
   uint32_t shift = i % k->elements * k->element_size * 8;
-  char member[3] = {'.', "xyzw"[i / k->elements & 3], '\0'};
-  bool is_bool = un__dt_is_bool(d);
+  const char member[] = {'.', "xyzw"[i / k->elements & 3], '\0'}, *of = k->count > 1 ? member : "";
+  if (hidden && shift) {
+    un__c_ref piece = un__cuda_begin_hidden(&r->c, k->word->name);
+    un__c_emit(&r->c, "%R%s", t, of);
+    un__cuda_end_hidden(&r->c, piece, k->word->size);
+    t = piece;
+    of = "";
+  }
+  un__c_begin(&r->c, d, place);
   if (!un__dt_is_float(d) || k->elements > 1) un__c_emit(&r->c, "(%M)", d);
   if (shift) un__c_emit(&r->c, "(");
-  un__c_emit(&r->c, "%R%s", v, k->count > 1 ? member : "");
+  un__c_emit(&r->c, "%R%s", t, of);
   if (shift) un__c_emit(&r->c, " >> %d)", (int64_t)shift);
-  if (is_bool) un__c_emit(&r->c, " != 0");
+  un__c_emit(&r->c, un__dt_is_bool(d) ? " != 0;\n" : ";\n");
 }
 
 bool un__cuda_load(un__cstyle *c, const un_uop *n) {
@@ -149,13 +155,11 @@ bool un__cuda_load(un__cstyle *c, const un_uop *n) {
   cut k;
   if (!cut_vector(r, n->src[0], n->dtype, &k)) return false;
   uint32_t at_once = k.count * k.elements;
+  bool hidden = k.elements > 1 && un__cuda_is_cut(c, n);
   for (uint32_t access = 0; access < k.accesses; access++) {
     un__c_ref t = load_words(r, &k, n->src[0], access);
-    for (uint32_t i = 0; i < at_once; i++) {
-      un__c_begin(c, n->dtype, un__c_lane(c, n, access * at_once + i));
-      put_unpacked(r, &k, n->dtype, t, i);
-      un__c_emit(c, ";\n");
-    }
+    for (uint32_t i = 0; i < at_once; i++)
+      put_unpacked(r, &k, n->dtype, un__c_lane(c, n, access * at_once + i), t, i, hidden);
   }
   return true;
 }

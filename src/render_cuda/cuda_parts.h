@@ -7,6 +7,7 @@
 typedef struct un__cuda {
   un__cstyle c;                    /* first: hooks get it */
   un__ptrmap powers;               /* integer node -> k > 0: it is a multiple of 2^k */
+  un__ptrmap data;                 /* nodes computed from what is in memory */
   uint32_t vectors;                /* bits of the vector types that are used */
   uint32_t copy_functions;         /* bits of the functions of cuda_copies.c that are used */
   uint32_t core_functions;         /* bits of the functions of cuda_cores.c that are used */
@@ -23,6 +24,17 @@ bool un__cuda_load(un__cstyle *c, const un_uop *n);
 bool un__cuda_store(un__cstyle *c, const un_uop *n);
 /* The types that these accesses use. */
 void un__cuda_put_vector_types(const un__cuda *r, un__strbuf *out);
+
+/* Words whose origin the compiler must not see (cuda_hidden.c). Before the list is rendered; false: no memory. */
+bool un__cuda_find_data(un__cuda *r, const un_uop *linear);
+/* "u32 t5 = ": the word follows, then the end. */
+un__c_ref un__cuda_begin_hidden(un__cstyle *c, const char *type);
+void un__cuda_end_hidden(un__cstyle *c, un__c_ref t, uint32_t size);
+/* Whether lanes of n, some to a word, are to be cut out of hidden words: signed bytes that something other than a
+ * tensor core computes with. */
+bool un__cuda_is_cut(const un__cstyle *c, const un_uop *n);
+/* The first operand of n as the compiler may see it (hook of the dialect). */
+un__c_ref un__cuda_operand(un__cstyle *c, const un_uop *n, un__c_ref first);
 
 /* Asynchronous copies (cuda_copies.c). */
 bool un__cuda_put_copy_async(un__cstyle *c, const un_uop *n);

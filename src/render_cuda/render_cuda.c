@@ -104,6 +104,7 @@ static const un__c_dialect dialect = {
   .loop = "#pragma unroll 1", .short_loop = "#pragma unroll", .barrier = "__syncthreads();",
   .special = {[UN__AXIS_GLOBAL] = "blockIdx.x", [UN__AXIS_LOCAL] = "threadIdx.x"},
   .local = put_shared, .own = put_own, .load = un__cuda_load, .store = un__cuda_store,
+  .operand = un__cuda_operand,
 };
 
 /* ---- the function ---- */
@@ -194,10 +195,11 @@ un_status un__render_cuda(const un_uop *linear, const char *entry, const un__tar
   if (r.group < 1) un__fail(&local, UN_ERR_INTERNAL, "CUDA C: the number of threads of a block is not known");
   if (needs_two_dimensions(blocks) && un__known_size(blocks->src[0]) < 0)
     un__fail(&local, UN_ERR_UNSUPPORTED, "CUDA C: a grid of unknown size that may have more than 2^31 - 1 blocks");
-  if (!un__cuda_find_powers(&r, linear)) un__fail(&local, UN_ERR_NOMEM, "no memory for CUDA C");
+  if (!un__cuda_find_powers(&r, linear) || !un__cuda_find_data(&r, linear)) un__fail(&local, UN_ERR_NOMEM, "no memory for CUDA C");
   if (local.status == UN_OK && un__cstyle_render(&r.c, &d, linear, &local) == UN_OK) put_function(&r, entry, blocks, out);
   if (out->failed) un__fail(&local, UN_ERR_NOMEM, "no memory for CUDA C");
   un__cstyle_finish(&r.c);
   un__ptrmap_finish(&r.powers);
+  un__ptrmap_finish(&r.data);
   return un__err_copy(err, &local);
 }

@@ -8,6 +8,8 @@
 
 #include "base/mem.h"
 #include "device/cuda/nvrtc.h"
+#include "render_cuda/render_cuda.h"
+#include "uop/text.h"
 
 static int tests, failures;
 
@@ -64,6 +66,64 @@ static void check_no_contraction(const char *arch) {
             strstr(ptx, "mul.rn.f32") && strstr(ptx, "add.rn.f32") && !strstr(ptx, "fma.");
   report(ok, "assembly without contraction", arch, ptx ? ptx : err.text);
   un__free(ptx);
+}
+
+/* Sums of four products of bytes of one word each (src/render_cuda/cuda_hidden.c). */
+#define BYTES(middle, last) \
+  "unir 1\ngraph @k stage=linear {\n  %0 = const i64 [val=1]\n  %1 = param ptr.i32 %0 [slot=0]\n  %2 = const i32 [val=0]\n" \
+  "  %3 = const i64 [val=4]\n  %4 = param ptr.i8 %3 [slot=2]\n  %5 = param ptr.i8 %3 [slot=1]\n  %6 = index ptr.i32 %1, %2\n" \
+  "  %7 = index ptr.i8 %4, %2\n  %8 = load i8x4 %7\n  %9 = cast i32x4 %8\n" middle \
+  " = hreduce i32 " last " [op=add]\n"
+static const struct { const char *name, *list; } byte_sums[] = {
+  {"doubled bytes", BYTES("  %10 = const i8x4 [val=2]\n  %11 = index ptr.i8 %5, %2\n  %12 = load i8x4 %11\n  %13 = mul i8x4 %12, %10\n"
+                          "  %14 = cast i32x4 %13\n  %15 = mul i32x4 %9, %14\n  %16", "%15")
+                    "  %17 = store void %6, %16\n  linear %0..%17\n}\n"},
+  {"shifted bytes", BYTES("  %10 = const i8x4 [val=1]\n  %11 = index ptr.i8 %5, %2\n  %12 = load i8x4 %11\n  %13 = shr i8x4 %12, %10\n"
+                          "  %14 = cast i32x4 %13\n  %15 = mul i32x4 %9, %14\n  %16", "%15")
+                    "  %17 = store void %6, %16\n  linear %0..%17\n}\n"},
+  {"bytes by numbers", BYTES("  %10 = const i32 [val=7]\n  %11 = const i32 [val=1]\n  %12 = const i32 [val=100]\n"
+                             "  %13 = vectorize i32x4 %10, %11, %12, %11\n  %14 = mul i32x4 %9, %13\n  %15", "%14")
+                       "  %16 = store void %6, %15\n  linear %0..%16\n}\n"},
+  {"halves of words' bytes",
+   BYTES("  %10 = param ptr.i32 %0 [slot=3]\n  %11 = const i32 [val=24]\n  %12 = const i32 [val=16]\n  %13 = const i32 [val=8]\n"
+         "  %14 = vectorize i32x4 %11, %12, %13, %2\n  %15 = const i32x4 [val=28]\n  %16 = index ptr.i32 %10, %2\n"
+         "  %17 = load i32 %16\n  %18 = vectorize i32x4 %17\n  %19 = shl i32x4 %18, %14\n  %20 = shr i32x4 %19, %15\n"
+         "  %21 = param ptr.i32 %0 [slot=4]\n  %22 = index ptr.i32 %21, %2\n  %23 = load i32 %22\n  %24 = vectorize i32x4 %23\n"
+         "  %25 = shl i32x4 %24, %14\n  %26 = shr i32x4 %25, %15\n  %27 = mul i32x4 %20, %26\n  %28", "%27")
+   "  %29 = store void %6, %28\n  linear %0..%29\n}\n"},
+};
+
+/* Whether a sum of products takes a word as it was loaded: then what was done to its bytes is lost. */
+static bool takes_a_loaded_word(const char *ptx) {
+  for (const char *p = strstr(ptx, "ld.global"); p; p = strstr(p + 1, "ld.global")) {
+    char word[16], again[32];
+    if (sscanf(p, "%*s %15[%a-z0-9],", word) != 1) continue;
+    snprintf(again, sizeof again, " %s,", word);
+    for (const char *d = strstr(ptx, "dp"); d; d = strstr(d + 1, "dp")) {
+      const char *end = strchr(d, ';'), *use = strstr(d, again);
+      if ((strncmp(d, "dp4a", 4) == 0 || strncmp(d, "dp2a", 4) == 0) && use && end && use < end) return true;
+    }
+  }
+  return false;
+}
+
+static void check_bytes(const char *arch) {
+  for (size_t i = 0; i < sizeof byte_sums / sizeof *byte_sums; i++) {
+    un__err err = {0};
+    un__graph *g = un__workspace_create(&err);
+    un__parsed_graph parsed;
+    size_t n;
+    un__strbuf text;
+    char *ptx = NULL;
+    un__sb_init(&text);
+    bool ok = un__parse_text(g, "test", byte_sums[i].list, strlen(byte_sums[i].list), &parsed, 1, &n) == UN_OK &&
+              un__render_cuda(parsed.root, "f", NULL, &text, &err) == UN_OK &&
+              un__nvrtc_ptx(&(un__cu_source){un__sb_str(&text), "f", arch, 0}, &ptx, &err) == UN_OK && !takes_a_loaded_word(ptx);
+    report(ok, byte_sums[i].name, arch, ptx ? ptx : err.text);
+    un__free(ptx);
+    un__sb_finish(&text);
+    un__workspace_destroy(g);
+  }
 }
 
 static void check_messages(const char *arch) {
@@ -126,6 +186,7 @@ int main(void) {
     check_cubin("reduction", reduction, archs[i], false);
     check_cubin("an array that is no register", array_of_a_thread, archs[i], true);
     check_no_contraction(archs[i]);
+    check_bytes(archs[i]);
     check_messages(archs[i]);
   }
   check_unknown();

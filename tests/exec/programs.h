@@ -22,9 +22,9 @@ un_tensor *windows(un_tensor *x, int64_t size, int64_t step);
 
 /* name, function */
 #define PROGRAMS(P)                                                                                                    \
-  P(indices) P(promotion) P(slices) P(triangles) P(bits) P(hashing) P(histogram) P(prefix_sums) P(tree_sum) P(sorting) \
-  P(fourier) P(life) P(mandelbrot) P(resize) P(k_means) P(power_iteration) P(cholesky) P(convolution) P(pooling)       \
-  P(products) P(attention) P(recurrent) P(batch_norm) P(cross_entropy) P(table_gradient)
+  P(indices) P(promotion) P(slices) P(triangles) P(bits) P(byte_products) P(hashing) P(histogram) P(prefix_sums)       \
+  P(tree_sum) P(sorting) P(fourier) P(life) P(mandelbrot) P(resize) P(k_means) P(power_iteration) P(cholesky)          \
+  P(convolution) P(pooling) P(products) P(attention) P(recurrent) P(batch_norm) P(cross_entropy) P(table_gradient)
 
 #define P(name) void name(void);
 PROGRAMS(P)

@@ -118,6 +118,41 @@ void promotion(void) {
   same("i16 + u16 is i32", sum, (const int32_t[]){65235, 14, 32001}, 3, 0, 1);
 }
 
+/* Sums of products of what fits a byte, cut out of words by loads or by shifts and changed before it is multiplied: compilers
+ * have instructions for such sums, and take a factor by its place in the word. */
+void byte_products(void) {
+  enum { N = 24, K = 4, CHANGES = 7 };
+  static const char *const change[CHANGES] = {"as they are", "doubled", "times 4", "halved", "shifted right", "negated", "low bits"};
+  int8_t a[N * K], b[N * K];
+  int32_t w[N], plain[N], numbered[N], high[N] = {0};
+  for (int i = 0; i < N * K; i++) a[i] = (int8_t)random_u32(), b[i] = (int8_t)random_u32();
+  un_tensor *x = un_from_data(cx, UN_I8, un_shape(2, N, K), a), *y = un_from_data(cx, UN_I8, un_shape(2, N, K), b);
+  un_tensor *wide = un_cast(x, UN_I32), *number = un_arange(cx, UN_I32, 1, K + 1, 1);
+  un_tensor *changed[CHANGES] = {y, un_add(y, y), un_muls(y, 4), un_truncdivs(y, 2), un_shrs(y, 3), un_neg(y), un_ands(y, 7)};
+  for (int c = 0; c < CHANGES; c++) {
+    char name[64];
+    memset(plain, 0, sizeof plain);
+    memset(numbered, 0, sizeof numbered);
+    for (int i = 0; i < N * K; i++) {
+      int v = b[i];
+      const int new[CHANGES] = {v, (int8_t)(2 * v), (int8_t)(4 * v), v / 2, v >> 3, (int8_t)-v, v & 7};
+      plain[i / K] += a[i] * new[c];
+      numbered[i / K] += (i % K + 1) * new[c];
+    }
+    un_tensor *z = un_cast(changed[c], UN_I32);
+    snprintf(name, sizeof name, "products of bytes, %s", change[c]);
+    same(name, un_sum(un_mul(wide, z), un_list(1), false), plain, N, 0, 1);
+    snprintf(name, sizeof name, "bytes by numbers, %s", change[c]);
+    same(name, un_sum(un_mul(z, number), un_list(1), false), numbered, N, 0, 1);
+  }
+  for (int i = 0; i < N; i++) {
+    w[i] = (int32_t)random_u32();
+    for (int k = 0; k < K; k++) high[i] += a[i * K + k] * ((int32_t)((uint32_t)w[i] << (24 - 8 * k)) >> 28);
+  }
+  un_tensor *left = un_shl(ints(w, un_shape(2, N, 1)), un_arange(cx, UN_I32, 24, -8, -8));
+  same("high halves of a word's bytes", un_sum(un_mul(wide, un_shrs(left, 28)), un_list(1), false), high, N, 0, 1);
+}
+
 void bits(void) {
   enum { N = 100 };
   uint8_t bytes[N], bit[N * 8];

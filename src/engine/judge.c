@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/jobs.h"
 #include "codegen/codegen.h"
 #include "opt/work.h"
 
@@ -11,7 +12,6 @@
 typedef struct judged {
   un__code *code;                /* NULL: it does not compile */
   double parallel;               /* scalar operations at a time: threads, and what each has side by side */
-  un_status status;              /* of compiling */
 } judged;
 
 static double now(void) {
@@ -52,39 +52,17 @@ static void compile_one(un__judge *j, const un_uop *kernel, judged *out, un__gra
   un__sb_finish(&text);
 }
 
-typedef struct workshop {
-  un__judge *j;
-  const un__opt_candidate *at;
-  uint32_t next;                 /* under lock */
-  pthread_mutex_t lock;
-} workshop;
+typedef struct workshop { un__judge *j; const un__opt_candidate *at; } workshop;
 
-static void *compile_some(void *data) {
-  workshop *w = data;
-  for (;;) {
-    pthread_mutex_lock(&w->lock);
-    uint32_t i = w->next++;
-    pthread_mutex_unlock(&w->lock);
-    if (i >= w->j->n || is_late(w->j)) return NULL;
-    un__err err = {0};
-    un__graph *ws = un__workspace_create(&err);
-    if (ws) compile_one(w->j, w->at[i].kernel, &w->j->judged[i], ws, &err);
-    un__workspace_destroy(ws);
-    w->j->judged[i].status = err.status;
-  }
-}
-
-enum { MOST_THREADS = 16 };
-
-static void compile_all(un__judge *j, const un__opt_candidate *c) {
-  workshop w = {.j = j, .at = c};
-  pthread_t helper[MOST_THREADS];
-  uint32_t helpers = 0, want = un__target_host()->threads < MOST_THREADS ? un__target_host()->threads : MOST_THREADS;
-  pthread_mutex_init(&w.lock, NULL);
-  while (helpers + 1 < want && helpers + 1 < j->n && !pthread_create(&helper[helpers], NULL, compile_some, &w)) helpers++;
-  compile_some(&w);
-  for (uint32_t i = 0; i < helpers; i++) pthread_join(helper[i], NULL);
-  pthread_mutex_destroy(&w.lock);
+/* A candidate that does not compile is no failure; only the lack of memory is. */
+static bool compile_job(void *data, size_t i) {
+  const workshop *w = data;
+  if (is_late(w->j)) return true;
+  un__err err = {0};
+  un__graph *ws = un__workspace_create(&err);
+  if (ws) compile_one(w->j, w->at[i].kernel, &w->j->judged[i], ws, &err);
+  un__workspace_destroy(ws);
+  return err.status != UN_ERR_NOMEM;
 }
 
 static void forget_candidates(un__judge *j) {
@@ -108,7 +86,6 @@ static bool is_hopeless(const un__judge *j, const judged *c) {
 static un_status time_one(un__judge *j, judged *c, double *out) {
   un__err err = {0};
   *out = (double)INFINITY;
-  if (c->status == UN_ERR_NOMEM) return UN_ERR_NOMEM;
   if (!c->code || is_hopeless(j, c) || is_late(j)) return UN_OK;
   un_status status = un__trial_time(&j->trial, c->code, 3 * j->best, out, &err);
   if (status == UN_ERR_NOMEM || status == UN_ERR_DEVICE) return status;       /* a GPU that faulted runs nothing any more */
@@ -123,7 +100,7 @@ static un_status time_all(void *data, const un__opt_candidate *c, uint32_t n, do
   j->judged = un__calloc(n ? n : 1, sizeof *j->judged);
   if (!j->judged) return UN_ERR_NOMEM;
   j->n = n;
-  compile_all(j, c);
+  if (un__run_jobs(un__target_host()->threads, n, compile_job, &(workshop){j, c}) < n) return UN_ERR_NOMEM;
   for (uint32_t i = 0; i < n; i++) UN__TRY(time_one(j, &j->judged[i], &out_seconds[i]));
   return UN_OK;
 }

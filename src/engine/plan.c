@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/jobs.h"
 #include "rewrite/run.h"
 
 enum { MAX_PLANS = 1024 };
@@ -74,41 +75,21 @@ static un__kernel *publish_kernel(un__engine *e, un__kernel *fresh, un__err *err
 typedef struct job { const un_uop *body; un__kernel *kernel; un__err err; } job;
 typedef UN__VEC(job) jobs;
 
-typedef struct workshop {
-  un__engine *e;
-  job *at;
-  size_t n, next;             /* next is under lock */
-  pthread_mutex_t lock;
-  uint32_t licences;
-} workshop;
+typedef struct workshop { un__engine *e; job *at; uint32_t licences; } workshop;
 
-static void *compile_jobs(void *data) {
-  workshop *w = data;
-  for (;;) {
-    pthread_mutex_lock(&w->lock);
-    size_t i = w->next++;
-    pthread_mutex_unlock(&w->lock);
-    if (i >= w->n) return NULL;
-    job *j = &w->at[i];
-    un__compile_kernel(w->e, j->body, j->kernel->device, w->licences, j->kernel, &j->err);
-  }
+static bool compile_job(void *data, size_t i) {
+  const workshop *w = data;
+  job *j = &w->at[i];
+  return un__compile_kernel(w->e, j->body, j->kernel->device, w->licences, j->kernel, &j->err) == UN_OK;
 }
 
-enum { MAX_COMPILE_THREADS = 16 };
-
-static void compile_all(un__engine *e, jobs *list, int device, uint32_t licences) {
-  workshop w = {.e = e, .at = list->at, .n = list->n, .licences = licences};
-  pthread_mutex_init(&w.lock, NULL);
-  pthread_t helper[MAX_COMPILE_THREADS];
+/* The number of the first that failed; list->n: none. */
+static size_t compile_all(un__engine *e, jobs *list, int device, uint32_t licences) {
   const un__target *t = e->device[device]->target;
-  uint32_t helpers = 0, want = t->gpu.arch ? un__target_host()->threads : t->threads;     /* compilers run on the processor */
-  if (want > MAX_COMPILE_THREADS) want = MAX_COMPILE_THREADS;
-  if (un__rw_env_get()->limited) want = 1;      /* which firing is the last one must not depend on a race */
-  if (e->search.width) want = 1;                /* kernels are timed, and compiled on several threads by the search */
-  while (helpers + 1 < want && helpers + 1 < list->n && !pthread_create(&helper[helpers], NULL, compile_jobs, &w)) helpers++;
-  compile_jobs(&w);
-  for (uint32_t i = 0; i < helpers; i++) pthread_join(helper[i], NULL);
-  pthread_mutex_destroy(&w.lock);
+  uint32_t threads = t->gpu.arch ? un__target_host()->threads : t->threads;     /* compilers run on the processor */
+  if (un__rw_env_get()->limited) threads = 1;   /* which firing is the last one must not depend on a race */
+  if (e->search.width) threads = 1;             /* kernels are timed, and compiled on several threads by the search */
+  return un__run_jobs(threads, list->n, compile_job, &(workshop){e, list->at, licences});
 }
 
 /* ---- building a plan ---- */
@@ -204,14 +185,14 @@ static un_status collect_kernels(builder *b) {
 }
 
 static un_status compile_missing(builder *b) {
-  compile_all(b->e, &b->missing, b->plan->device, b->licences);
+  size_t failed = compile_all(b->e, &b->missing, b->plan->device, b->licences);
   for (size_t i = 0; i < b->missing.n; i++) {
     job *j = &b->missing.at[i];
-    if (j->err.status == UN_OK && b->err->status == UN_OK) {
+    if (i < failed && b->err->status == UN_OK) {
       uintptr_t *place = un__ptrmap_get(&b->kernels[j->kernel->device], j->body);      /* the kernel may be freed for an equal one */
       *place = (uintptr_t)publish_kernel(b->e, j->kernel, b->err);
     } else {
-      un__err_copy(b->err, &j->err);
+      if (i == failed) un__err_copy(b->err, &j->err);
       free_kernel(b->e, j->kernel);
     }
   }

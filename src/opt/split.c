@@ -37,6 +37,21 @@ static bool loads_zero(un__rw *rw, const un_uop *x) {
 
 bool un__pred_split_loads_zeros(un__rw *rw, const un_uop *x) { return loads_zero(rw, x->src[0]) && loads_zero(rw, x->src[1]); }
 
+bool un__pred_split_to_core(un__rw *rw, un__span ranges) {
+  if (un__range_axis(split_of(rw)->part) == UN__AXIS_TENSOR) return true;
+  for (uint32_t i = 0; i < ranges.n; i++)
+    if (un__is(ranges.at[i], UN__OP_RANGE) && un__range_axis(ranges.at[i]) == UN__AXIS_TENSOR) return true;
+  return false;
+}
+
+const un_uop *un__fn_split_zeroed(un__rw *rw, const un_uop *x) {
+  if (loads_zero(rw, x)) return x;
+  const un_uop *operand = un__is(x, UN__OP_CAST) ? x->src[0] : x;
+  const un_uop *zero = un__fn_split_identity(rw, operand, UN__OP_ADD);
+  const un_uop *zeroed = zero ? un__ternary(rw->g, UN__OP_WHERE, split_of(rw)->inside, operand, zero) : NULL;
+  return operand == x ? zeroed : un__cast(rw->g, x->dtype, zeroed);
+}
+
 const un_uop *un__fn_split_inside(un__rw *rw, const un_uop *x) { return split_of(rw)->inside; }
 
 const un_uop *un__fn_split_identity(un__rw *rw, const un_uop *x, int64_t op) {

@@ -32,6 +32,8 @@ bool un__pred_split_overruns(un__rw *rw, const un_uop *x); /* a store through x 
 bool un__pred_split_closes(un__rw *rw, un__span ranges);
 bool un__pred_split_loads_zeros(un__rw *rw, const un_uop *x); /* both factors of a product in the padding */
 bool un__pred_split_closes_padded(un__rw *rw, un__span ranges);
+bool un__pred_split_to_core(un__rw *rw, un__span ranges);  /* a tensor core is to compute the sum over the parts */
+const un_uop *un__fn_split_zeroed(un__rw *rw, const un_uop *x); /* a factor, as narrow as a core takes it, 0 in the padding */
 const un_uop *un__fn_split_inside(un__rw *rw, const un_uop *x);
 un__span un__fn_split_loops(un__rw *rw, un__span ranges); /* the list with the parts in place of the range */
 const un_uop *un__fn_split_identity(un__rw *rw, const un_uop *x, int64_t op);

@@ -8,6 +8,8 @@ extern pred split_overruns(x: node)
 extern pred split_closes(r: nodes)
 extern pred split_closes_padded(r: nodes)
 extern pred split_loads_zeros(x: node)
+extern pred split_to_core(r: nodes)
+extern fn   split_zeroed(x: node): node
 extern fn   split_inside(x: node): node
 extern fn   split_loops(r: nodes): nodes
 extern fn   split_identity(x: node, op: int): node
@@ -55,6 +57,15 @@ ruleset split ctx un__split {
     test REDUCE<ADD>(MUL(LOAD(INDEX(p:ptr, RANGE<0, REDUCE>(7))):f32, LOAD(INDEX(q:ptr, MUL(RANGE<0, REDUCE>(7), 3))):f32), RANGE<0, REDUCE>(7))
       -> REDUCE<ADD>(MUL(LOAD(INDEX(p, RANGE<0, REDUCE>(7))):f32, LOAD(INDEX(q, MUL(RANGE<0, REDUCE>(7), 3))):f32), RANGE<1, LOOP>(2), RANGE<2, UPCAST>(4))
     test REDUCE<ADD>(MUL(LOAD(INDEX(p:ptr, RANGE<0, REDUCE>(7))):f32, v:f32), RANGE<0, REDUCE>(7)) -> nomatch
+
+  /// A tensor core multiplies, it does not select: the factors that are not zero in the padding become zero themselves. Both, as zero
+  /// times what is computed from the padding may be a NaN.
+  @proof(fuzz)
+  rule split_padded_factors: REDUCE<ADD>(MUL(a, b), *r) if split_closes_padded(r) && split_to_core(r)
+    => REDUCE<ADD>(MUL(split_zeroed(a), split_zeroed(b)), *split_loops(r))
+    test REDUCE<ADD>(MUL(CAST<f32>(NEG(LOAD(INDEX(p:ptr, RANGE<0, REDUCE>(7))):bf16)), CAST<f32>(LOAD(INDEX(q:ptr, RANGE<0, REDUCE>(7))):bf16)), RANGE<0, REDUCE>(7), RANGE<5, TENSOR>(16))
+      -> REDUCE<ADD>(MUL(CAST<f32>(WHERE(LT(ADD(MUL(RANGE<1, LOOP>(2), 4), RANGE<2, UPCAST>(4)), 7), NEG(LOAD(INDEX(p, RANGE<0, REDUCE>(7))):bf16), 0.0:bf16)), CAST<f32>(LOAD(INDEX(q, RANGE<0, REDUCE>(7))):bf16)), RANGE<1, LOOP>(2), RANGE<2, UPCAST>(4), RANGE<5, TENSOR>(16))
+    test REDUCE<ADD>(MUL(a:f32, b:f32), RANGE<0, REDUCE>(8), RANGE<5, TENSOR>(16)) -> nomatch
 
   /// Padding takes part in a reduction as its neutral element.
   @proof(fuzz)

@@ -193,7 +193,7 @@ static inline kern k_matmul(un__graph *g, un_dtype d, int64_t m, int64_t n, int6
 
 /* ---- products that a tensor core computes ---- */
 
-typedef enum core_prologue { PLAIN, FROM_F32, DOUBLED, GATED, PROLOGUES } core_prologue;
+typedef enum core_prologue { PLAIN, FROM_F32, DOUBLED, GATED, ENDLESS, PROLOGUES } core_prologue;
 typedef enum core_epilogue { SUM, NARROW, BIAS, RELU, SIBLING, EPILOGUES } core_epilogue;
 typedef struct core_product {
   un_dtype d;
@@ -213,6 +213,8 @@ static inline const un_uop *core_left(build *b, const core_product *p, const un_
   const un_uop *gate = p->prologue == GATED ? un__binary(b->g, UN__OP_LT, r, un__idx(b->g, (p->k + 1) / 2)) : NULL;
   const un_uop *v = b_load_if(b, x, at, gate);
   if (p->prologue == FROM_F32) return un__cast(b->g, UN__DT(p->d), v);
+  if (p->prologue == ENDLESS)         /* beyond the end, which no thread may notice */
+    return un__ternary(b->g, UN__OP_WHERE, un__binary(b->g, UN__OP_LT, r, un__idx(b->g, p->k)), v, un__const_f(b->g, UN__DT(p->d), INFINITY));
   return p->prologue == DOUBLED ? un__binary(b->g, UN__OP_ADD, v, v) : v;
 }
 

@@ -191,12 +191,12 @@ static un_status compile_for_gpu(trial *t, un__graph *ws) {
   return compile_for(t, ws, &(machine){"sm_90a", {un__render_cuda}});
 }
 
-/* A product of matrices for a tensor core, in two rounds: its operands are staged ahead. */
+/* A product of matrices for a tensor core, in two rounds: its operands are staged ahead. The depth is padded, the left operand computed. */
 static const char product[] =
-  "unir 1\ngraph @g stage=kernel {\n  %a = const index [val=16]\n  %b = const index [val=64]\n  %m = const index [val=256]\n  %n = const index [val=1024]\n"
+  "unir 1\ngraph @g stage=kernel {\n  %a = const index [val=16]\n  %b = const index [val=56]\n  %m = const index [val=256]\n  %n = const index [val=1024]\n"
   "  %p = param ptr.f32 %m [slot=0]\n  %q = param ptr.f16 %n [slot=1]\n  %r = param ptr.f16 %n [slot=2]\n"
   "  %i = range index %a [id=0 axis=loop]\n  %j = range index %a [id=1 axis=loop]\n  %k = range index %b [id=2 axis=reduce]\n"
-  "  %u = mul index %i, %b\n  %v = add index %u, %k\n  %w = index ptr.f16 %q, %v\n  %x = load f16 %w\n  %y = cast f32 %x\n"
+  "  %u = mul index %i, %b\n  %v = add index %u, %k\n  %w = index ptr.f16 %q, %v\n  %x = load f16 %w\n  %xn = neg f16 %x\n  %y = cast f32 %xn\n"
   "  %c = mul index %k, %a\n  %d = add index %c, %j\n  %e = index ptr.f16 %r, %d\n  %f = load f16 %e\n  %g = cast f32 %f\n"
   "  %h = mul f32 %y, %g\n  %l = reduce f32 %h, %k [op=add]\n  %o = mul index %i, %a\n  %s = add index %o, %j\n"
   "  %t = index ptr.f32 %p, %s\n  %z = store void %t, %l\n  %0 = end void %z, %i, %j\n  sink %0\n}\n";

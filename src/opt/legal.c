@@ -290,6 +290,8 @@ static const check split_checks[] = {
 };
 static const check stage_checks[] = {check_pack, NULL};
 
+const char un__opt_nomem[] = "no memory";
+
 const char *un__opt_illegal(const un__opt_kernel *k, const un__opt_step *s, const un__target *t, uint32_t licences) {
   int32_t a = un__opt_axis_by_id(k, s->range_id);
   if (a < 0) return "there is no such range";
@@ -309,6 +311,10 @@ bool un__opt_legal(const un_uop *kernel, const un__opt_step *s, const un__target
 }
 
 void un__opt_refuse(const un__opt_step *s, const char *why, un__err *err) {
+  if (why == un__opt_nomem) {
+    un__fail(err, UN_ERR_NOMEM, "optimise: no memory");
+    return;
+  }
   const char *axis = s->axis >= 0 && s->axis < UN__AXIS_COUNT ? un__axis_table[s->axis].name : "?";
   if (s->kind == UN__OPT_STAGE) {
     un__fail(err, UN_ERR_INVALID_ARG, "optimise: nothing is staged for range %lld: %s", (long long)s->range_id, why);

@@ -37,7 +37,8 @@ typedef struct finder {
 } finder;
 
 static bool add_if_legal(finder *f, un__opt_step s) {
-  return un__opt_illegal(f->k, &s, f->t, f->licences) != NULL || un__vec_push(f->out, s);
+  const char *why = un__opt_illegal(f->k, &s, f->t, f->licences);
+  return why ? why != un__opt_nomem : un__vec_push(f->out, s);
 }
 
 static bool add_splits(finder *f, int64_t id, const move *m) {

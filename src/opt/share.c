@@ -1,6 +1,7 @@
 /* share.c - which operands the threads of a block share, and how they lie in shared memory. */
 #include "share.h"
 
+#include "legal.h"
 #include "pack.h"
 #include "simplify/digits.h"
 
@@ -215,7 +216,7 @@ const char *un__opt_share_of(const un__opt_kernel *k, uint32_t axis, int64_t sta
     uint64_t set = covered(k, &k->value[i], axis);
     un__opt_panel *p = &out->panel[out->n];
     if (!set || (out->stages > 1 && !(k->value[i].moves & BIT(axis)))) continue;      /* a ring turns with its loop */
-    if (!panel_of(k, &k->value[i], set, p)) return "no memory";
+    if (!panel_of(k, &k->value[i], set, p)) return un__opt_nomem;
     if (!is_shared(k, &k->value[i], &d, p)) continue;
     uint64_t more = un__opt_sat_mul((uint64_t)(room_of(p) * out->stages), un__dt_info(p->load->dtype)->size);
     bytes = un__opt_sat_add(bytes, more);

@@ -36,6 +36,7 @@ static const un_uop *run_rangeify(un__graph *ws, const un_uop *root, const un__p
 }
 
 static const un_uop *run_opt(un__graph *ws, const un_uop *root, const un__pass_env *env) {
+  if (env->plan) return un__opt_apply(ws, root, env->plan, env->target, env->licences);
   return un__optimise(ws, root, env->target, env->licences, env->why);
 }
 

@@ -2,10 +2,10 @@
 #ifndef UN_ENGINE_PASSES_H
 #define UN_ENGINE_PASSES_H
 
-#include "rewrite/rewrite.h"
-#include "target/target.h"
+#include "opt/opt.h"
 
-typedef struct un__pass_env { const un__target *target; uint32_t licences; un__strbuf *why; } un__pass_env;
+/* plan: what pass opt applies; NULL: what the heuristics choose. */
+typedef struct un__pass_env { const un__target *target; uint32_t licences; un__strbuf *why; const un__opt_plan *plan; } un__pass_env;
 
 typedef struct un__named_pass {
   const char *name, *doc;

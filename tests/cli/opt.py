@@ -84,6 +84,15 @@ class Opt(kit.Case):
         self.assertIn(words, self.ok("opt", "--tree", "kernel.un"))
         self.assertNotIn(words, self.ok("opt", "--tree", "--target=interp", "kernel.un"))
 
+    def test_plan(self):
+        """A plan of the user's own in place of the heuristics'."""
+        out = self.ok("opt", "--pass=opt", "--plan=split 0 inner 4 upcast,split 0 outer 2 thread", "kernel.un")
+        self.assertIn("axis=upcast", out)
+        self.assertIn("axis=thread", out)
+        self.fails("opt", "--pass=opt", "--plan=split 9 inner 4 upcast", "kernel.un", says="there is no such range")
+        for plan in ["", "split 0", "split 0 inner 4 upcast,", "stage 0 ring 1"]:
+            self.usage("opt", "--plan=" + plan, "kernel.un", says="--plan: expected steps")
+
     def test_target_and_numerics(self):
         run = ["opt", "--pass=rangeify,opt,lower"]
         self.assertNotIn("f32x", self.ok(*run, "--target=interp", "matmul.un"))

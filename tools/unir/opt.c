@@ -8,6 +8,7 @@
 typedef struct settings {
   const char *passes;
   un__pass_env env;
+  un__opt_plan plan;
   bool tree, notes, why, trust, list;
 } settings;
 
@@ -19,6 +20,17 @@ static const char *set_why(void *s, const char *arg) { return ((settings *)s)->w
 static const char *set_trust(void *s, const char *arg) { return ((settings *)s)->trust = true, NULL; }
 static const char *set_list(void *s, const char *arg) { return ((settings *)s)->list = true, NULL; }
 
+static const char *set_plan(void *s, const char *arg) {
+  un__strbuf steps;
+  un__sb_init(&steps);
+  for (; *arg; arg++) un__sb_putc(&steps, *arg == ',' ? '\n' : *arg);
+  un__sb_putc(&steps, '\n');
+  un_status status = un__opt_plan_parse(un__sb_str(&steps), steps.n, &((settings *)s)->plan, &(un__err){0});
+  un__sb_finish(&steps);
+  ((settings *)s)->env.plan = &((settings *)s)->plan;
+  return status == UN_OK ? NULL : "--plan: expected steps, such as \"split 0 inner 8 upcast,stage 2 ring 2\"";
+}
+
 static const char *set_target(void *s, const char *arg) {
   const un__target *t = un__target_by_name(arg);
   if (t) ((settings *)s)->env.target = t;
@@ -28,6 +40,7 @@ static const char *set_target(void *s, const char *arg) {
 static const tool_option options[] = {
   {"pass", "NAME[,NAME..]", 0, set_passes, "passes, by name, in this order"},
   {"target", "NAME", 0, set_target, "generic (default), avx512, host or interp: the machine the optimiser has in mind"},
+  {"plan", "STEP[,STEP..]", 0, set_plan, "what pass opt does in place of what the heuristics choose (docs/search.md)"},
   {"numerics", "NAME", 0, set_numerics, "precise (default), strict or fast"},
   {"tree", NULL, 0, set_tree, "print trees instead of text"},
   {"notes", NULL, 0, set_notes, "print shapes, bounds and open ranges as comments"},

@@ -241,12 +241,21 @@ static const un_uop *merge_ends(un__graph *g, const un_uop *kernel) {
 
 /* ---- rounds ---- */
 
+/* Accumulators are numbered behind the registers that there are. */
+static void number_behind(un__accumulation *a) {
+  for (size_t i = 0; i < a->order.n; i++) {
+    const un_uop *n = a->order.at[i];
+    if (un__is(n, UN__OP_DEFINE_REG) && un__attr(n, 0) >= a->next_id) a->next_id = un__attr(n, 0) + 1;
+  }
+}
+
 static const un_uop *take_round(un__graph *g, const un_uop *kernel, un__accumulation *a, uint32_t licences,
                                 size_t *ready) {
   if (!un__topo_of(&a->order, kernel)) {
     un__fail(un__graph_err(g), UN_ERR_NOMEM, "accumulate: no memory");
     return NULL;
   }
+  number_behind(a);
   bool ok = prepare(g, a, ready);
   un__rw_options opt = {.ctx = a, .licences = licences};
   if (ok && *ready) kernel = un__graph_rewrite(g, kernel, &un__pass_accumulate, &opt);

@@ -55,7 +55,7 @@ static const un_uop *check_done(un__graph *g, const un_uop *kernel) {
 }
 
 const un_uop *un__expand(un__graph *ws, const un_uop *kernel, const un__target *t, uint32_t licences) {
-  un__expansion x = {.max_sums = t->vector_registers / 2 > 8 ? t->vector_registers / 2 : 8};
+  un__expansion x = {.max_sums = t->vector_registers / 2 > 8 ? t->vector_registers / 2 : 8, .gpu = t->gpu.arch != NULL};
   un__rw_options opt = {.ctx = &x, .licences = licences};
   un__topo order;
   if (!un__topo_of(&order, kernel)) return fail_nomem(ws);

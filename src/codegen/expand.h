@@ -23,7 +23,8 @@ typedef struct un__expansion {
   UN__VEC(const un_uop *) lanes; /* the RANGEs that become lanes */
   un__topo order;               /* of the kernel whose accesses become vectors */
   un__affine *affine;            /* by position in it */
-  const un_uop **rows;           /* by position in it: the tile along which a LOAD is a row, or NULL; NULL: none is */
+  const un_uop **rows;           /* by position in it: the tile along which LOADs at an index are rows, or NULL; NULL: none are */
+  bool gpu;                      /* shared memory is read by rows, copies of results are listed there and back */
   uint32_t max_sums;             /* accumulators side by side before copies are added up inside the loop */
 } un__expansion;
 

@@ -81,13 +81,14 @@ enum { MAX_TILES = 16 };
 typedef struct tiles {
   const un_uop *range[MAX_TILES];
   int64_t size[MAX_TILES], at[MAX_TILES];
+  bool back[MAX_TILES], turns;
   uint32_t n;
   int64_t copies;
 } tiles;
 
 static bool tiles_of(un__rw *rw, const un_uop *n, tiles *t) {
   const un_uop *lane = un__lane_of(expansion(rw), n);
-  *t = (tiles){.copies = 1};
+  *t = (tiles){.copies = 1, .turns = expansion(rw)->gpu && un__is(n, UN__OP_END)};
   for (uint32_t i = 1; i < n->nsrc; i++) {
     if (!is_tile(n->src[i], lane)) continue;
     int64_t size = un__known_size(n->src[i]->src[0]);
@@ -103,11 +104,14 @@ static bool tiles_of(un__rw *rw, const un_uop *n, tiles *t) {
   return true;
 }
 
-/* Counts up, last tile fastest. */
+/* Counts, last tile fastest: up, each tile from its beginning again, or there and back, so that neighbours differ in one tile. */
 static void next_copy(tiles *t) {
   for (uint32_t i = t->n; i-- > 0;) {
-    if (++t->at[i] < t->size[i]) return;
-    t->at[i] = 0;
+    int64_t step = t->back[i] ? -1 : 1;
+    t->at[i] += step;
+    if (t->at[i] >= 0 && t->at[i] < t->size[i]) return;
+    t->at[i] = t->turns ? t->at[i] - step : 0;
+    t->back[i] ^= t->turns;
   }
 }
 

@@ -5,6 +5,8 @@ c_include "codegen/lower.h"
 
 /// Every element that the access touches lies in its buffer, whatever the gate says.
 extern pred always_inside(access: node)
+/// On a GPU, a gate that all threads have alike: it costs no access of a few, it saves one of all.
+extern pred alike(g: node)
 /// A gate as one bool for each lane of the access.
 extern fn gate_lanes(g: node, access: node): node
 /// The constant c with the lanes of a vector.
@@ -40,7 +42,7 @@ ruleset gates {
 
   /// A gate that protects nothing is a selection.
   @proof(fuzz)
-  rule gate_to_where: x = LOAD(INDEX(p, i, g:bool)):bool|int|float if always_inside(x)
+  rule gate_to_where: x = LOAD(INDEX(p, i, g:bool)):bool|int|float if always_inside(x) && !alike(g)
     => WHERE(gate_lanes(g, x), LOAD(INDEX(p, i)):dtype(x), @zero)
     test LOAD(INDEX(p:ptr, i:index in [0, 9], g:bool)):f32 -> WHERE(g, LOAD(INDEX(p, i)):f32, 0.0:f32)
     test LOAD(INDEX(p:ptr, i:index in [0, 1000], g:bool)):f32 -> nomatch

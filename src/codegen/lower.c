@@ -1,6 +1,8 @@
 /* lower.c - the passes from an optimised kernel to a list of instructions, in order. */
 #include "lower.h"
 
+#include "base/mem.h"
+
 #include "codegen.h"
 #include "expand.h"
 #include "linearize.h"
@@ -111,6 +113,18 @@ bool un__pred_always_inside(un__rw *rw, const un_uop *access) {
   if (!un__is(p, UN__OP_PARAM)) return false;
   int64_t size = un__known_size(p->src[0]), lanes = un__lanes(access);
   return i->vmin >= 0 && i->vmax < UN__POS_INF - lanes && i->vmax + lanes <= size;
+}
+
+bool un__pred_alike(un__rw *rw, const un_uop *gate) {
+  size_t n;
+  if (!un__target_of(rw)->gpu.arch) return false;
+  const un_uop **order = un__toposort(gate, &n);
+  if (!order) un__fail(un__graph_err(rw->g), UN_ERR_NOMEM, "no memory to look at a gate");
+  bool alike = order != NULL;
+  for (size_t i = 0; alike && i < n; i++)
+    alike = !un__is(order[i], UN__OP_LOAD) && !(un__is(order[i], UN__OP_SPECIAL) && un__attr(order[i], 0) == UN__AXIS_LOCAL);
+  un__free(order);
+  return alike;
 }
 
 const un_uop *un__fn_in_every_lane(un__rw *rw, const un_uop *c, const un_uop *vector) {

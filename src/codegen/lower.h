@@ -24,6 +24,7 @@ bool un__pred_own_function(un__rw *rw, const un_uop *x);
 /* ---- gates.pat ---- */
 
 bool un__pred_always_inside(un__rw *rw, const un_uop *access);
+bool un__pred_alike(un__rw *rw, const un_uop *gate);
 const un_uop *un__fn_gate_lanes(un__rw *rw, const un_uop *gate, const un_uop *access);
 const un_uop *un__fn_in_every_lane(un__rw *rw, const un_uop *c, const un_uop *vector);
 

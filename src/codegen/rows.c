@@ -1,8 +1,8 @@
-/* rows.c - loads that are transposed in registers.
+/* rows.c - loads of rows: elements that copies of a tile read side by side.
  *
- * A lane reads elements far apart, but one of the tiles beside it reads them side by side: then L lanes times T copies
- * of scalar loads are L loads of rows of T elements, and log2 T stages of shuffles turn the rows into T columns of L
- * lanes. */
+ * Where a lane reads them far apart, L lanes times T copies of scalar loads are L loads of rows of T elements, and log2 T stages
+ * of shuffles turn the rows into T columns of L lanes. Where they are the same for every lane, and in the shared memory of a GPU, T
+ * scalar loads are one: each is an instruction there, and compilers number registers better for whole ones. */
 #include "expand_choice.h"
 
 #include "base/mem.h"
@@ -15,18 +15,25 @@ static bool unit(const un__affine *a) { return a->linear && a->axis >= 0 && a->s
 
 static bool is_row_size(int64_t n, int64_t lanes) { return n >= 2 && n <= MAX_ROW && n <= lanes && (n & (n - 1)) == 0; }
 
-/* Marks the loads that move by one along `tile`, and further apart along a lane. */
+/* Whether a load by an index of which `tile` is marked may be a row. */
+static bool may_be_row(const un__expansion *x, const un_uop *n, const un_uop *tile) {
+  const un_uop *address = un__is(n, UN__OP_LOAD) ? n->src[0] : NULL;
+  if (!address || un__lanes(n) != 1 || !un__is(address, UN__OP_INDEX) || un__dt_is_bool(n->dtype)) return false;
+  if (address->nsrc > 2 && un__depends_on(address->src[2], tile)) return false;
+  if (un__moved_by(x, address->src[1])) return true;
+  return x->gpu && un__dt_space(address->dtype) == UN__SPACE_LOCAL;
+}
+
+/* Marks the indices of loads that move by one along `tile`, and further apart along a lane or not at all. Indices, since loads from
+ * memory that a nest has filled are others once that is expanded. */
 static void mark(un__expansion *x, const un__topo *order, const un_uop *tile, const un__affine *along,
                  const un__affine *lanes) {
   for (size_t i = 0; i < order->n; i++) {
-    const un_uop *n = order->at[i], *address = n->src[0];
-    if (!un__is(n, UN__OP_LOAD) || un__lanes(n) != 1 || !un__is(address, UN__OP_INDEX) || un__dt_is_bool(n->dtype))
-      continue;
-    int64_t at = un__topo_find(order, address->src[1]);
-    const un_uop *lane = un__moved_by(x, address->src[1]);
-    if (!lane || unit(&lanes[at]) || !unit(&along[at]) || x->rows[i]) continue;
-    bool gated = address->nsrc > 2 && un__depends_on(address->src[2], tile);
-    if (!gated && is_row_size(un__known_size(tile->src[0]), un__known_size(lane->src[0]))) x->rows[i] = tile;
+    if (!may_be_row(x, order->at[i], tile)) continue;
+    const un_uop *index = order->at[i]->src[0]->src[1], *lane = un__moved_by(x, index);
+    int64_t at = un__topo_find(order, index);
+    if ((lane && unit(&lanes[at])) || !unit(&along[at]) || x->rows[at]) continue;
+    if (is_row_size(un__known_size(tile->src[0]), lane ? un__known_size(lane->src[0]) : MAX_ROW)) x->rows[at] = tile;
   }
 }
 
@@ -34,8 +41,9 @@ static bool is_tile(const un__expansion *x, const un_uop *n) {
   return un__is(n, UN__OP_RANGE) && un__expands(un__range_axis(n)) && !un__is_chosen(x, n);
 }
 
-/* Whether every lane is of one size and a load is scattered: what mark needs to find anything. */
+/* Whether a load is scattered, or may be one of shared memory: what mark needs to find anything. */
 static bool scatters(const un__expansion *x, const un__affine *lanes) {
+  if (x->gpu) return true;
   for (size_t i = 0; i < x->order.n; i++) {
     const un_uop *n = x->order.at[i];
     if (!un__is(n, UN__OP_LOAD) || !un__is(n->src[0], UN__OP_INDEX) || !un__moved_by(x, n->src[0]->src[1])) continue;
@@ -60,10 +68,10 @@ static bool find(un__expansion *x, un__affine *lanes, un__affine *along, un__aff
 }
 
 un_status un__find_rows(un__expansion *x, const un_uop *kernel) {
-  if (!x->lanes.n) return UN_OK;
+  if (!x->lanes.n && !x->gpu) return UN_OK;
   if (!un__topo_of(&x->order, kernel)) return UN_ERR_NOMEM;
   un__affine *lanes = un__calloc(x->order.n, sizeof *lanes), *along = un__calloc(x->order.n, sizeof *along);
-  un__affine_axis *axes = un__calloc(x->lanes.n, sizeof *axes);
+  un__affine_axis *axes = un__calloc(x->lanes.n + 1, sizeof *axes);
   bool ok = lanes && along && axes && find(x, lanes, along, axes);
   un__free(lanes);
   un__free(along);
@@ -81,8 +89,10 @@ void un__rows_finish(un__expansion *x) {
 
 static const un_uop *tile_of(const un__rw *rw, const un_uop *access) {
   const un__expansion *x = rw->ctx;
-  int64_t at = x->rows ? un__topo_find(&x->order, access) : -1;
-  return at >= 0 && x->order.at[at] == access ? x->rows[at] : NULL;
+  const un_uop *index = un__is(access->src[0], UN__OP_INDEX) ? access->src[0]->src[1] : NULL;
+  int64_t at = x->rows && index ? un__topo_find(&x->order, index) : -1;
+  const un_uop *tile = at >= 0 && x->order.at[at] == index ? x->rows[at] : NULL;
+  return tile && may_be_row(x, access, tile) ? tile : NULL;
 }
 
 bool un__pred_in_rows(un__rw *rw, const un_uop *access) { return tile_of(rw, access) != NULL; }

@@ -9,7 +9,7 @@ extern const un__pass un__pass_simplify;
 
 #define BIT(a) (UINT64_C(1) << (a))
 
-enum { STATIC_BYTES = 48 * 1024, ACCESS_BYTES = 16 };
+enum { STATIC_BYTES = 48 * 1024, ACCESS_BYTES = 16, MAX_COPIES_UNROLLED = 16 };
 
 static bool is_part(const un__opt_axis *a) {
   return un__axis_is_thread(a->type) || a->type == UN__AXIS_UPCAST || a->type == UN__AXIS_UNROLL || a->type == UN__AXIS_TENSOR;
@@ -131,6 +131,26 @@ static void lay_out(const un__opt_kernel *k, un__opt_panel *p) {
   p->pad = p->row == p->size ? 0 : reduced ? ACCESS_BYTES / un__dt_info(p->load->dtype)->size : 1;
 }
 
+/* ---- how the next round gets there ---- */
+
+/* Whether what a thread copies at once lies side by side in shared memory too, and is an asynchronous copy. */
+static bool keeps_runs(const un__opt_kernel *k, const un__opt_panel *p) {
+  bool whole = p->lanes * un__dt_info(p->load->dtype)->size == ACCESS_BYTES;
+  return whole && !k->axis[p->axis[p->n - 1]].reduce && p->row % p->lanes == 0 && (p->row + p->pad) % p->lanes == 0;
+}
+
+static int64_t rounds_of(const un__opt_panel *p, int64_t threads) {
+  int64_t units = p->size / p->lanes;
+  return units / threads + (units % threads != 0);
+}
+
+/* What is turned on its way, or not aligned, would be copied element by element. Threads hold it in registers instead, as far as
+ * these have numbers: one round of the loop is under way, whatever the stages. */
+static void choose_way(const un__opt_kernel *k, un__opt_panel *p, const un__opt_share *s) {
+  p->held = s->stages > 1 && !p->natural && !keeps_runs(k, p) && rounds_of(p, s->threads) <= MAX_COPIES_UNROLLED;
+  p->parts = p->held ? 2 : s->stages;
+}
+
 static bool panel_of(const un__opt_kernel *k, const un__opt_value *v, uint64_t set, un__opt_panel *out) {
   un__affine *scratch = un__calloc(k->nodes.n, sizeof *scratch);
   if (!scratch) return false;
@@ -218,7 +238,8 @@ const char *un__opt_share_of(const un__opt_kernel *k, uint32_t axis, int64_t sta
     if (!set || (out->stages > 1 && !(k->value[i].moves & BIT(axis)))) continue;      /* a ring turns with its loop */
     if (!panel_of(k, &k->value[i], set, p)) return un__opt_nomem;
     if (!is_shared(k, &k->value[i], &d, p)) continue;
-    uint64_t more = un__opt_sat_mul((uint64_t)(room_of(p) * out->stages), un__dt_info(p->load->dtype)->size);
+    choose_way(k, p, out);
+    uint64_t more = un__opt_sat_mul((uint64_t)(room_of(p) * p->parts), un__dt_info(p->load->dtype)->size);
     bytes = un__opt_sat_add(bytes, more);
     if (bytes > most) return "it does not fit into the shared memory of a block";
     out->n++;
@@ -293,22 +314,33 @@ static const un_uop *element(un__graph *g, const un_uop *memory, const un_uop *a
   return un__uop(g, UN__OP_INDEX, memory ? memory->dtype : 0, (const un_uop *[]){memory, at, gate}, gate ? 3 : 2, NULL, 0);
 }
 
-enum { MAX_COPIES_UNROLLED = 16 };
+/* The loops that copy: rounds, threads, lanes. */
+enum { MAX_LOOPS = 3 };
+typedef struct nest {
+  const un_uop *loop[MAX_LOOPS];
+  uint32_t n;
+  const un_uop *p, *own;      /* the number of an element in the operand's order, and of those that the thread copies */
+  const un_uop *mine;         /* whether there is such an element; NULL: always */
+} nest;
 
-/* The copying loops: rounds, threads, lanes. The number of the access in `unit`, of its element in `p`. */
-static uint32_t make_loops(copier *c, int64_t threads, const un_uop **loop, const un_uop **unit, const un_uop **p) {
-  int64_t units = c->p->size / c->p->lanes, rounds = units / threads + (units % threads != 0);
-  uint32_t n = 0;
+static nest make_loops(copier *c, int64_t threads) {
+  int64_t units = c->p->size / c->p->lanes, rounds = rounds_of(c->p, threads);
+  nest x = {.n = 0};
   const un_uop *round = NULL;
   if (rounds > 1)
-    round = loop[n++] = un__range(c->g, un__idx(c->g, rounds), rounds <= MAX_COPIES_UNROLLED ? UN__AXIS_UNROLL : UN__AXIS_LOOP, c->id++);
-  const un_uop *thread = loop[n++] = un__range(c->g, un__idx(c->g, threads), UN__AXIS_LOCAL, c->id++);
-  *unit = round ? add(c, times(c, round, threads), thread) : thread;
-  *p = times(c, *unit, c->p->lanes);
-  if (c->p->lanes < 2) return n;
-  loop[n] = un__range(c->g, un__idx(c->g, c->p->lanes), UN__AXIS_UPCAST, c->id++);
-  *p = add(c, *p, loop[n++]);
-  return n;
+    round = x.loop[x.n++] = un__range(c->g, un__idx(c->g, rounds), rounds <= MAX_COPIES_UNROLLED ? UN__AXIS_UNROLL : UN__AXIS_LOOP, c->id++);
+  const un_uop *thread = x.loop[x.n++] = un__range(c->g, un__idx(c->g, threads), UN__AXIS_LOCAL, c->id++);
+  const un_uop *unit = round ? add(c, times(c, round, threads), thread) : thread;
+  if (units % threads) x.mine = un__binary(c->g, UN__OP_LT, unit, un__idx(c->g, units));
+  x.p = times(c, unit, c->p->lanes);
+  x.own = round ? times(c, round, c->p->lanes) : NULL;
+  if (c->p->lanes > 1) {
+    const un_uop *lane = x.loop[x.n++] = un__range(c->g, un__idx(c->g, c->p->lanes), UN__AXIS_UPCAST, c->id++);
+    x.p = add(c, x.p, lane);
+    x.own = add(c, x.own, lane);
+  }
+  if (!x.own) x.own = un__idx(c->g, 0);
+  return x;
 }
 
 /* Element p of the operand's order: what each range of the panel is there. */
@@ -363,28 +395,47 @@ static const un_uop *simplified(un__graph *g, const un_uop *store) {
   return un__graph_rewrite(g, store, &un__pass_simplify, NULL);
 }
 
-/* The nest that fills `memory`. */
-static const un_uop *fill(copier *c, int64_t threads, const un_uop *memory, const round *now) {
-  const un_uop *loop[3], *unit, *p, *gate = now->when, *end[4];
-  uint32_t n = make_loops(c, threads, loop, &unit, &p);
-  make_places(c, p);
-  int64_t units = c->p->size / c->p->lanes;
-  if (units % threads) {
-    const un_uop *mine = un__binary(c->g, UN__OP_LT, unit, un__idx(c->g, units));
-    gate = gate ? un__binary(c->g, UN__OP_AND, gate, mine) : mine;
-  }
+/* NULL stands for true. */
+static const un_uop *both(un__graph *g, const un_uop *a, const un_uop *b) { return a && b ? un__binary(g, UN__OP_AND, a, b) : a ? a : b; }
+
+/* What a round copies, where its nest is. */
+static const un_uop *operand(copier *c, const nest *x, const round *now) {
   const un_uop *load = un__substitute(c->g, c->p->load, c->from, c->at, c->p->n);
   if (load && now->loop) load = un__substitute(c->g, load, &now->loop, &now->at, 1);
-  if (load) load = gated(c->g, load, gate);
-  if (now->async) load = un__unary(c->g, UN__OP_ASYNC, load);
-  const un_uop *store = un__binary(c->g, UN__OP_STORE, element(c->g, memory, place(c, c->at), gate), load);
-  end[0] = store ? simplified(c->g, store) : NULL;
-  for (uint32_t i = 0; i < n; i++) end[i + 1] = loop[i];
-  return un__uop(c->g, UN__OP_END, 0, end, n + 1, NULL, 0);
+  if (load) load = gated(c->g, load, both(c->g, now->when, x->mine));
+  return now->async ? un__unary(c->g, UN__OP_ASYNC, load) : load;
 }
 
-static const un_uop *scratch(un__graph *g, const un__opt_panel *p, int64_t stages, int64_t id) {
-  const un_uop *size = un__idx(g, room_of(p) * stages);
+static const un_uop *close(copier *c, const nest *x, const un_uop *address, const un_uop *value) {
+  const un_uop *store = un__binary(c->g, UN__OP_STORE, address, value), *end[1 + MAX_LOOPS] = {store ? simplified(c->g, store) : NULL};
+  for (uint32_t i = 0; i < x->n; i++) end[i + 1] = x->loop[i];
+  return un__uop(c->g, UN__OP_END, 0, end, x->n + 1, NULL, 0);
+}
+
+/* The nest that fills `memory`. */
+static const un_uop *fill(copier *c, int64_t threads, const un_uop *memory, const round *now) {
+  nest x = make_loops(c, threads);
+  make_places(c, x.p);
+  return close(c, &x, element(c->g, memory, place(c, c->at), both(c->g, now->when, x.mine)), operand(c, &x, now));
+}
+
+/* The same in two: into registers, and from there. */
+static const un_uop *take(copier *c, int64_t threads, const un_uop *registers, const round *now) {
+  nest x = make_loops(c, threads);
+  make_places(c, x.p);
+  return close(c, &x, element(c->g, registers, x.own, NULL), operand(c, &x, now));
+}
+
+static const un_uop *put(copier *c, int64_t threads, const un_uop *memory, const un_uop *registers) {
+  nest x = make_loops(c, threads);
+  make_places(c, x.p);
+  const un_uop *from = element(c->g, registers, x.own, NULL);
+  const un_uop *value = un__uop(c->g, UN__OP_LOAD, c->p->load->dtype, &from, 1, NULL, 0);
+  return close(c, &x, element(c->g, memory, place(c, c->at), x.mine), value);
+}
+
+static const un_uop *scratch(un__graph *g, const un__opt_panel *p, int64_t id) {
+  const un_uop *size = un__idx(g, room_of(p) * p->parts);
   return un__uop(g, UN__OP_DEFINE_LOCAL, un__dt_ptr(un__dt_scalar(p->load->dtype), UN__SPACE_LOCAL), &size, 1, &id, 1);
 }
 
@@ -426,12 +477,18 @@ static const un_uop *share_at_once(sharing *x, const un_uop *kernel) {
   return read_shared(x, kernel, ready);
 }
 
-/* ---- rounds ahead: memory is a ring of as many parts as stages ---- */
+/* ---- rounds ahead: memory is a ring ---- */
+
+static const un_uop *after(un__graph *g, const un_uop *memory, const un_uop *const *what, uint32_t n) {
+  const un_uop *src[2 + UN__OPT_MAX_SHARED] = {memory};
+  for (uint32_t i = 0; i < n; i++) src[i + 1] = what[i];
+  return n ? un__uop(g, UN__OP_AFTER, 0, src, n + 1, NULL, 0) : memory;
+}
 
 static const un_uop *slot(sharing *x, uint32_t i, const un_uop *turn, int64_t offset, const un_uop *behind) {
   const un_uop *src[2] = {x->memory[i], turn};
-  const un_uop *one = un__uop(x->c.g, UN__OP_SLOT, 0, src, 2, (int64_t[]){offset, x->s->stages}, 2);
-  return behind ? un__binary(x->c.g, UN__OP_AFTER, one, behind) : one;
+  const un_uop *one = un__uop(x->c.g, UN__OP_SLOT, 0, src, 2, (int64_t[]){offset, x->s->panel[i].parts}, 2);
+  return after(x->c.g, one, &behind, behind != NULL);
 }
 
 static bool is_loop(const un_uop *r) { return un__range_axis(r) == UN__AXIS_LOOP || un__range_axis(r) == UN__AXIS_REDUCE; }
@@ -454,34 +511,76 @@ static const un_uop *turn_again(sharing *x, const un_uop *ring) {
   return n ? un__unary(x->c.g, UN__OP_BARRIER, un__uop(x->c.g, UN__OP_WAIT, 0, loop, n, (int64_t[]){0}, 1)) : NULL;
 }
 
-/* Begins to copy a round of all operands into the parts that `turn` and `offset` name, once `behind` (may be NULL) has happened. */
-static const un_uop *begin_round(sharing *x, const round *r, const un_uop *turn, int64_t offset, const un_uop *behind) {
-  const un_uop *filled[UN__OPT_MAX_SHARED];
-  for (uint32_t i = 0; i < x->s->n; i++) {
-    turn_to(x, i);
-    filled[i] = fill(&x->c, x->s->threads, slot(x, i, turn, offset, behind), r);
-  }
-  return un__uop(x->c.g, UN__OP_COMMIT, 0, filled, x->s->n, NULL, 0);
+/* What threads hold of panel i, anew in every loop around the ring's. */
+static const un_uop *registers_for(sharing *x, uint32_t i) {
+  const un_uop *src[1 + UN__OPT_MAX_AXES];
+  const un__opt_panel *p = &x->s->panel[i];
+  src[0] = un__idx(x->c.g, rounds_of(p, x->s->threads) * p->lanes);
+  uint32_t n = loops_around(x->c.k, x->c.k->axis[x->s->axis].range, src + 1);
+  return un__uop(x->c.g, UN__OP_DEFINE_REG, un__dt_ptr(un__dt_scalar(p->load->dtype), UN__SPACE_REG), src, n + 1, (int64_t[]){i}, 1);
 }
 
-/* The first rounds are begun before the loop. Each round waits until its own copy is done, meets the other threads, which have
- * read the part that the round before left, begins the one that comes stages - 1 later there, and reads its own. */
+/* Begins to copy a round of the operands that are not held into the parts that `turn` and `offset` name, once `behind` (may be
+ * NULL) has happened. NULL where there are none. */
+static const un_uop *begin_round(sharing *x, const round *r, const un_uop *turn, int64_t offset, const un_uop *behind) {
+  const un_uop *filled[UN__OPT_MAX_SHARED];
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < x->s->n; i++) {
+    if (x->s->panel[i].held) continue;
+    turn_to(x, i);
+    filled[n++] = fill(&x->c, x->s->threads, slot(x, i, turn, offset, behind), r);
+  }
+  return n ? un__uop(x->c.g, UN__OP_COMMIT, 0, filled, n, NULL, 0) : NULL;
+}
+
+/* Loads a round of those that are held, each once what is behind it (NULL: nothing) has happened. */
+static uint32_t take_round(sharing *x, const round *r, const un_uop *const *behind, const un_uop **out) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < x->s->n; i++) {
+    if (!x->s->panel[i].held) continue;
+    turn_to(x, i);
+    out[n] = take(&x->c, x->s->threads, after(x->c.g, registers_for(x, i), behind + n, behind[n] != NULL), r);
+    n++;
+  }
+  return n;
+}
+
+/* Stores what is held since it was taken into the part of this round. */
+static void put_round(sharing *x, const un_uop *loop, const un_uop *const *taken, const un_uop **out) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < x->s->n; i++) {
+    if (!x->s->panel[i].held) continue;
+    turn_to(x, i);
+    const un_uop *since[2] = {taken[n], loop};
+    out[n++] = put(&x->c, x->s->threads, slot(x, i, loop, 0, NULL), after(x->c.g, registers_for(x, i), since, 2));
+  }
+}
+
+/* The first rounds are begun before the loop. Each round stores what threads hold of it where the round before the last one was
+ * read, takes the next of that, waits until its own copy is done, meets the other threads, which have read the part that the round
+ * before left, begins the one that comes stages - 1 later there, and reads its own. What is taken is taken before threads meet,
+ * since compilers do not move such a load down over it: else it would stand where it is stored. */
 static const un_uop *share_ahead(sharing *x, const un_uop *kernel) {
-  const un__opt_axis *a = &x->c.k->axis[x->s->axis];
-  const un_uop *loop = a->range, *zero = un__idx(x->c.g, 0), *begun = turn_again(x, loop), *ready[UN__OPT_MAX_SHARED];
+  un__graph *g = x->c.g;
+  const un_uop *loop = x->c.k->axis[x->s->axis].range, *size = un__idx(g, x->c.k->axis[x->s->axis].size), *zero = un__idx(g, 0);
+  const un_uop *begun = turn_again(x, loop), *first[UN__OPT_MAX_SHARED], *did[UN__OPT_MAX_SHARED + 1], *ready[UN__OPT_MAX_SHARED];
   int64_t ahead = x->s->stages - 1;
-  for (int64_t i = 0; i < ahead; i++)
-    begun = begin_round(x, &(round){loop, un__idx(x->c.g, i), NULL, true}, zero, i, begun);
-  const un_uop *waited = un__uop(x->c.g, UN__OP_WAIT, 0, (const un_uop *[]){loop, begun}, 2, (int64_t[]){ahead - 1}, 1);
-  const un_uop *met = un__unary(x->c.g, UN__OP_BARRIER, waited);
-  const un_uop *later = add(&x->c, loop, un__idx(x->c.g, ahead)), *last = un__binary(x->c.g, UN__OP_LT, later, un__idx(x->c.g, a->size));
-  begun = begin_round(x, &(round){loop, later, last, true}, loop, ahead, met);
-  for (uint32_t i = 0; i < x->s->n; i++) ready[i] = slot(x, i, loop, 0, begun);
+  for (uint32_t i = 0; i < x->s->n; i++) first[i] = begun;
+  uint32_t n = take_round(x, &(round){loop, zero, NULL, false}, first, did);
+  bool copies = n < x->s->n;
+  for (int64_t i = 0; i < ahead && copies; i++) begun = begin_round(x, &(round){loop, un__idx(g, i), NULL, true}, zero, i, begun);
+  const un_uop *next = add(&x->c, loop, un__idx(g, 1)), *later = add(&x->c, loop, un__idx(g, ahead));
+  put_round(x, loop, did, first);
+  take_round(x, &(round){loop, next, un__binary(g, UN__OP_LT, next, size), false}, first, did);
+  if (copies) did[n++] = un__uop(g, UN__OP_WAIT, 0, (const un_uop *[]){loop, begun}, 2, (int64_t[]){ahead - 1}, 1);
+  const un_uop *met = un__uop(g, UN__OP_BARRIER, 0, did, n, NULL, 0);
+  begun = begin_round(x, &(round){loop, later, un__binary(g, UN__OP_LT, later, size), true}, loop, ahead, met);
+  for (uint32_t i = 0; i < x->s->n; i++) ready[i] = slot(x, i, loop, 0, begun ? begun : met);
   return read_shared(x, kernel, ready);
 }
 
 const un_uop *un__opt_share_apply(un__graph *g, const un_uop *kernel, const un__opt_kernel *k, const un__opt_share *s) {
   sharing x = {.c = {.g = g, .k = k, .id = k->next_id}, .s = s};
-  for (uint32_t i = 0; i < s->n; i++) x.memory[i] = scratch(g, &s->panel[i], s->stages, i);
+  for (uint32_t i = 0; i < s->n; i++) x.memory[i] = scratch(g, &s->panel[i], i);
   return s->stages > 1 ? share_ahead(&x, kernel) : share_at_once(&x, kernel);
 }

@@ -17,6 +17,8 @@ typedef struct un__opt_panel {
   int64_t lanes;                     /* that a thread copies at once */
   bool natural;                      /* rows of the operand's own order, for a tensor core */
   int64_t pieces;                    /* of 16 bytes that are permuted in a row; 1: none are */
+  bool held;                         /* of a ring: the next round is in registers until this one is read */
+  int64_t parts;                     /* of its memory */
 } un__opt_panel;
 
 typedef struct un__opt_share {

@@ -39,6 +39,7 @@ typedef struct un__c_dialect {
   struct { const char *name, *definition; } function[UN__C_FUNCTIONS];
   const char *loop;                    /* a line before each loop; "" */
   const char *short_loop;              /* before one of a few rounds that holds no other; "" */
+  bool turns;                          /* products are listed there and back (cstyle_alu.c) */
   const char *barrier;                 /* the statement; "" where threads do not share */
   const char *special[UN__AXIS_COUNT]; /* the number of a task, block or thread; NULL: there is none */
   /* Memory that the threads of a group share, declared; false: no form. */
@@ -64,6 +65,8 @@ struct un__cstyle {
   const un_uop *list;
   uint32_t at;                         /* place in the list of the node that is written now */
   uint32_t depth, ntemps, nvars;
+  const un_uop *factor;                /* the vector that the last products are of, */
+  bool back;                           /* .. from its last lane on */
   un__err *err;
 };
 

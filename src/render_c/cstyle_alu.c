@@ -142,13 +142,32 @@ static void put_op(un__cstyle *r, const char *text, un__op op, un__dtype d, un__
   un__c_emit(r, ";\n");
 }
 
+/* The factor of a MULACC that is not the same in all lanes; NULL: there is none, or both are. */
+static const un_uop *vector_factor(const un_uop *n) {
+  bool same[2];
+  for (int i = 0; i < 2; i++) same[i] = un__is(n->src[i], UN__OP_VECTORIZE) && n->src[i]->nsrc == 1;
+  return same[0] == same[1] ? NULL : n->src[same[0]];
+}
+
+/* Products with the vector of the ones before begin at the lane where these ended: compilers for GPUs keep to the order, and an
+ * operand that two neighbours share is read from registers once. */
+static bool from_the_end(un__cstyle *r, const un_uop *n) {
+  if (n->op != UN__OP_MULACC || !r->dialect->turns || un__lanes(n) < 2) return false;
+  const un_uop *factor = vector_factor(n);
+  if (factor && factor == r->factor) r->back = !r->back;
+  r->factor = factor;
+  return r->back;
+}
+
 static bool put_elementwise(un__cstyle *r, const un_uop *n) {
   const un_uop *typical = n->src[n->op == UN__OP_WHERE ? 1 : 0];
   const char *text = pick(r, &forms[n->op], typical->dtype, n);
   /* Narrow floats have bits only; choosing between them needs no more. */
   bool bits_only = un__dt_is_float(typical->dtype) && un__dt_info(typical->dtype)->size < 4 && n->op != UN__OP_WHERE;
   if (!text || bits_only || n->nsrc > 3 || !un__c_define(r, n, 'v', r->at)) return false;
-  for (uint32_t lane = 0; lane < un__lanes(n); lane++) {
+  bool back = from_the_end(r, n);
+  for (uint32_t k = 0, lanes = un__lanes(n); k < lanes; k++) {
+    uint32_t lane = back ? lanes - 1 - k : k;
     un__c_ref operand[3];
     for (uint32_t i = 0; i < n->nsrc; i++) operand[i] = un__c_lane(r, n->src[i], lane);
     if (r->dialect->operand) operand[0] = r->dialect->operand(r, n, operand[0]);

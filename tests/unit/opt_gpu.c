@@ -176,7 +176,7 @@ static kern two_depths(void) {
 Test(opt_gpu, rings_are_refused_with_the_reason) {
   kern mm = product_of(UN_F32), two = two_depths(), tiles = AFTER(mm, core_gpu, LOCAL(1, 16), LOCAL(0, 16), COPIES(1, 4), COPIES(0, 4));
   kern dealt = AFTER(two, core_gpu, LOCAL(0, 16), LOCAL(1, 16)), deep = AFTER(tiles, core_gpu, STEPS(2, 256)), shallow = AFTER(tiles, core_gpu, STEPS(2, 16));
-  kern large = AFTER(mm, core_gpu, LOCAL(1, 16), LOCAL(0, 16), COPIES(1, 4), COPIES(0, 4), STEPS(2, 64));
+  kern f64 = product_of(UN_F64), large = AFTER(f64, core_gpu, LOCAL(1, 16), LOCAL(0, 16), COPIES(1, 4), COPIES(0, 4), STEPS(2, 64));
   kern blocks = AFTER(mm, core_gpu, LOCAL(1, 16), LOCAL(0, 16), BLOCKS(1), BLOCKS(0)), ring = AFTER(shallow, core_gpu, {RING(2, 3)});
   SAYS(shallow, core_gpu, UN__LIC_PRECISE, "", RING(2, 8));
   SAYS(tiles, core_gpu, UN__LIC_PRECISE, "too many stages", RING(2, 9));

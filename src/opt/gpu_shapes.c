@@ -13,6 +13,8 @@ enum {
   COLUMN_STEPS = 8,      /* rows under way at once */
   MIN_DEPTH = 8,         /* steps of a product that are staged at a time, at least; */
   DEPTH_BYTES = 64,      /* .. and more, as long as they are no more bytes than that and there are 4 times as many */
+  STAGES = 2,            /* of them, in shared memory at once, where they are copied ahead */
+  SIDE_RESULTS = 8,      /* of a thread along a side of its tile */
   MIN_SIDE = 16,         /* of a product: below, it is read as rows or columns */
   MIN_COLUMN_WARP = 8,   /* threads side by side along a row: a cache line of vectors */
 };
@@ -92,18 +94,58 @@ static bool make_smaller(un__opt_pick *row, un__opt_pick *column) {
   return true;
 }
 
+static uint32_t depth_axis(const un__opt_gpu *x, const un__opt_gpu_product *p) {
+  const un__opt_scope *s = &x->c->k->scope[p->scope];
+  return s->order[s->n - 1];
+}
+
+/* Steps of the reduction that are staged at a time; 0: none are. */
+static int64_t steps_at_a_time(const un__opt_gpu *x, const un__opt_gpu_product *p) {
+  uint32_t depth = depth_axis(x, p);
+  int64_t n = un__opt_gpu_size(x, depth), steps = MIN_DEPTH, bytes = x->c->k->width;
+  if (!x->c->k->axis[depth].known || n < 2 * MIN_DEPTH) return 0;
+  while (steps * 2 * bytes <= DEPTH_BYTES && n >= 4 * steps) steps *= 2;
+  return steps;
+}
+
+/* Whether the reductions run in one loop: those that depend on the same ranges do. */
+static bool run_together(const un__opt_gpu *x, const un__opt_gpu_product *p) {
+  const un__rangeset *ranges = NULL;
+  for (uint32_t i = 0; i < x->c->k->nvalues; i++) {
+    const un_uop *n = x->c->k->value[i].node;
+    if (!un__is(n, UN__OP_REDUCE) || !un__same_ranges(n, x->c->k->scope[p->scope].node)) continue;
+    if (ranges && n->ranges != ranges) return false;
+    ranges = n->ranges;
+  }
+  return true;
+}
+
+/* Whether operands may come ahead of their use: in one loop, along which all of them move, and what a block of that many rows and
+ * columns reads in some rounds fits beside each other, with a gap after each row of memory. */
+static bool come_ahead(const un__opt_gpu *x, const un__opt_gpu_product *p, int64_t rows, int64_t columns) {
+  int64_t steps = steps_at_a_time(x, p), bytes = x->c->k->width, all = 0;
+  if (!run_together(x, p)) return false;
+  for (uint32_t i = 0; i < x->c->k->nvalues; i++) {
+    const un__opt_value *v = &x->c->k->value[i];
+    if (v->kind != UN__OPT_LOAD || v->scope != p->scope) continue;
+    if (!(v->moves & BIT(depth_axis(x, p)))) return false;
+    int64_t n = (v->moves & BIT(p->row) ? rows : 1) * (v->moves & BIT(p->column) ? columns : 1);
+    all += STAGES * (n + 16 / bytes + 1) * steps * bytes;
+  }
+  return x->c->t->gpu.async_copies && steps && all <= (int64_t)x->c->t->gpu.shared_bytes;
+}
+
 /* The axis of the reduction of which a part is staged at a time. */
 static void pick_depth(un__opt_gpu *x, const un__opt_gpu_product *p) {
-  const un__opt_scope *s = &x->c->k->scope[p->scope];
-  uint32_t depth = s->order[s->n - 1];
-  int64_t n = un__opt_gpu_size(x, depth);
-  if (!x->c->k->axis[depth].known || n < 2 * MIN_DEPTH) return;
-  int64_t steps = MIN_DEPTH, bytes = x->c->k->width;
-  while (steps * 2 * bytes <= DEPTH_BYTES && n >= 4 * steps) steps *= 2;
-  x->c->pick[depth].tile = steps;
-  x->c->pick[depth].stage = true;
-  un__opt_say(x->c, "both operands through shared memory, %lld steps of range %lld at a time", (long long)x->c->pick[depth].tile,
-              (long long)x->c->k->axis[depth].id);
+  uint32_t depth = depth_axis(x, p);
+  int64_t steps = steps_at_a_time(x, p);
+  if (!steps) return;
+  un__opt_pick *d = &x->c->pick[depth];
+  d->tile = steps;
+  d->stage = true;
+  if (un__opt_gpu_left(x, depth) >= STAGES && come_ahead(x, p, side(x, (uint32_t)p->row), side(x, (uint32_t)p->column))) d->stages = STAGES;
+  un__opt_say(x->c, "both operands through shared memory, %lld steps of range %lld at a time%s", (long long)steps,
+              (long long)x->c->k->axis[depth].id, d->stages ? ", the next ones on their way" : "");
 }
 
 /* Gives an axis inner copies, threads and outer copies as far as it goes. */
@@ -114,6 +156,12 @@ static void fill_side(un__opt_gpu *x, uint32_t axis, int64_t inner, int64_t thre
   for (size_t i = 0; i < sizeof part / sizeof *part; i++) *part[i] = un__opt_gpu_fit(x, axis, want[i]);
 }
 
+/* Vectors of results of a thread: where no round waits for its operands, as many as make its tile a square. */
+static int64_t vectors_of(const un__opt_gpu *x, const un__opt_gpu_product *p, int64_t lanes, int64_t threads) {
+  int64_t few = lanes < 2 ? 4 : lanes < 8 ? 2 : 1, many = SIDE_RESULTS / lanes;
+  return lanes > 1 && many > few && come_ahead(x, p, SIDE_RESULTS * threads, SIDE_RESULTS * threads) ? many : few;
+}
+
 /* A block of 16 x 16 threads, each with a tile of results as large as leaves a block for nearly every multiprocessor. */
 static bool pick_product(un__opt_gpu *x) {
   un__opt_gpu_product p;
@@ -121,8 +169,8 @@ static bool pick_product(un__opt_gpu *x) {
   un__opt_pick *row = &x->c->pick[p.row], *column = &x->c->pick[p.column];
   column->lanes = un__opt_gpu_lanes(x, (uint32_t)p.column);
   int64_t threads = block(x) >= BLOCK ? 16 : 8;
-  fill_side(x, (uint32_t)p.row, 4, threads, 2);
-  fill_side(x, (uint32_t)p.column, 1, threads, column->lanes < 2 ? 4 : column->lanes < 8 ? 2 : 1);
+  fill_side(x, (uint32_t)p.row, SIDE_RESULTS / 2, threads, 2);
+  fill_side(x, (uint32_t)p.column, 1, threads, vectors_of(x, &p, column->lanes, threads));
   while (un__opt_gpu_product_blocks(x, &p) * 8 < units(x) * 7 && make_smaller(row, column)) continue;
   un__opt_say(x->c, "%lld x %lld results of ranges %lld and %lld a block: %lld blocks", (long long)side(x, (uint32_t)p.row),
               (long long)side(x, (uint32_t)p.column), (long long)x->c->k->axis[p.row].id, (long long)x->c->k->axis[p.column].id,

@@ -249,6 +249,30 @@ Test(opt_gpu, why_matmul) {
   check_why(&k, "product: 128 x 128 results of ranges 0 and 1 a block: 1024 blocks\n"
             "product: both operands through shared memory, 16 steps of range 2 at a time\n");
 }
+/* The plans that were the fastest on an H200: 8 x 8 results a thread, 64 bytes of depth at a time. */
+static void check_ring(un_dtype d, int64_t n, bool a_turned, bool b_turned, int lanes, int steps) {
+  kern k = k_matmul(g, d, n, n, n, a_turned, b_turned);
+  un__opt_plan plan;
+  un__strbuf got, want;
+  un__sb_init(&got);
+  un__sb_init(&want);
+  cr_assert_eq(un__opt_heuristic(k.root, &core_gpu, UN__LIC_PRECISE, &plan, NULL), UN_OK);
+  un__opt_plan_print(&plan, &got);
+  un__sb_printf(&want, "split 0 inner 4 unroll\nsplit 0 inner 16 local\nsplit 0 inner 2 unroll\nwhole 0 global\nsplit 1 inner %d upcast\n"
+                "split 1 inner 16 local\nsplit 1 inner %d unroll\nwhole 1 global\nsplit 2 inner %d reduce\nstage 2 ring 2\n", lanes, 8 / lanes, steps);
+  cr_expect_str_eq(un__sb_str(&got), un__sb_str(&want), "%lld:\n%s", (long long)n, un__sb_str(&got));
+  un__sb_finish(&got);
+  un__sb_finish(&want);
+}
+
+Test(opt_gpu, products_without_tensor_cores_have_rings_of_two) {
+  for (int64_t n = 2048; n <= 8192; n *= 2) check_ring(UN_F32, n, false, false, 4, 16);
+  check_ring(UN_F32, 4096, true, false, 4, 16);
+  check_ring(UN_F32, 4096, false, true, 4, 16);
+  check_ring(UN_I32, 4096, false, false, 4, 16);
+  check_ring(UN_F64, 4096, false, false, 2, 8);
+}
+
 Test(opt_gpu, why_matmul_on_tensor_cores) {
   kern k = k_core(g, &(core_product){.d = UN_BF16, .m = 4096, .n = 4096, .k = 4096, .epilogue = NARROW});
   un__strbuf why;

@@ -1,5 +1,6 @@
 /* gpu_shapes.c - what kernels look like, and how each is laid out on a GPU. Numbers are those that measured best. */
 #include "gpu.h"
+#include "share.h"
 
 #define BIT(a) (UINT64_C(1) << (a))
 
@@ -120,30 +121,40 @@ static bool run_together(const un__opt_gpu *x, const un__opt_gpu_product *p) {
   return true;
 }
 
-/* Whether operands may come ahead of their use: in one loop, along which all of them move, and what a block of that many rows and
- * columns reads in some rounds fits beside each other, with a gap after each row of memory. */
-static bool come_ahead(const un__opt_gpu *x, const un__opt_gpu_product *p, int64_t rows, int64_t columns) {
-  int64_t steps = steps_at_a_time(x, p), bytes = x->c->k->width, all = 0;
-  if (!run_together(x, p)) return false;
+/* Whether what a block of that many rows and columns reads in some rounds fits into shared memory, a gap behind each row there. What each
+ * thread reads for itself alone, in order, is not staged. */
+static bool fits(const un__opt_gpu *x, const un__opt_gpu_product *p, int64_t rows, int64_t columns, int64_t rounds) {
+  int64_t steps = rounds * steps_at_a_time(x, p), bytes = x->c->k->width, gap = 16 / bytes + 1, all = 0;
   for (uint32_t i = 0; i < x->c->k->nvalues; i++) {
     const un__opt_value *v = &x->c->k->value[i];
     if (v->kind != UN__OPT_LOAD || v->scope != p->scope) continue;
-    if (!(v->moves & BIT(depth_axis(x, p)))) return false;
-    int64_t n = (v->moves & BIT(p->row) ? rows : 1) * (v->moves & BIT(p->column) ? columns : 1);
-    all += STAGES * (n + 16 / bytes + 1) * steps * bytes;
+    int64_t m = v->moves & BIT(p->row) ? rows : 1, n = v->moves & BIT(p->column) ? columns : 1;
+    if (m > 1 && n > 1 && un__opt_move_of(x->c, (uint32_t)p->column, i) == UN__OPT_UNIT) continue;
+    int64_t gaps = m < 2 || n < 2 ? 1 : m > n ? m : n;
+    all += (m * n + gaps * gap) * steps * bytes;
   }
-  return x->c->t->gpu.async_copies && steps && all <= (int64_t)x->c->t->gpu.shared_bytes;
+  return all <= (int64_t)un__opt_share_room(x->c->t, rounds);
+}
+
+/* Whether operands may come ahead of their use: in one loop, along which all of them move. */
+static bool come_ahead(const un__opt_gpu *x, const un__opt_gpu_product *p, int64_t rows, int64_t columns) {
+  if (!x->c->t->gpu.async_copies || !steps_at_a_time(x, p) || !run_together(x, p)) return false;
+  for (uint32_t i = 0; i < x->c->k->nvalues; i++) {
+    const un__opt_value *v = &x->c->k->value[i];
+    if (v->kind == UN__OPT_LOAD && v->scope == p->scope && !(v->moves & BIT(depth_axis(x, p)))) return false;
+  }
+  return fits(x, p, rows, columns, STAGES);
 }
 
 /* The axis of the reduction of which a part is staged at a time. */
 static void pick_depth(un__opt_gpu *x, const un__opt_gpu_product *p) {
   uint32_t depth = depth_axis(x, p);
-  int64_t steps = steps_at_a_time(x, p);
-  if (!steps) return;
+  int64_t steps = steps_at_a_time(x, p), rows = side(x, (uint32_t)p->row), columns = side(x, (uint32_t)p->column);
+  if (!steps || !fits(x, p, rows, columns, 1)) return;
   un__opt_pick *d = &x->c->pick[depth];
   d->tile = steps;
   d->stage = true;
-  if (un__opt_gpu_left(x, depth) >= STAGES && come_ahead(x, p, side(x, (uint32_t)p->row), side(x, (uint32_t)p->column))) d->stages = STAGES;
+  if (un__opt_gpu_left(x, depth) >= STAGES && come_ahead(x, p, rows, columns)) d->stages = STAGES;
   un__opt_say(x->c, "both operands through shared memory, %lld steps of range %lld at a time%s", (long long)steps,
               (long long)x->c->k->axis[depth].id, d->stages ? ", the next ones on their way" : "");
 }

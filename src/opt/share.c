@@ -220,6 +220,10 @@ static const char *check_stages(const un__opt_kernel *k, uint32_t axis, int64_t 
   return stages > UN__OPT_MAX_STAGES ? "too many stages" : NULL;
 }
 
+uint64_t un__opt_share_room(const un__target *t, int64_t stages) {
+  return stages > 1 || t->gpu.shared_bytes < STATIC_BYTES ? t->gpu.shared_bytes : STATIC_BYTES;
+}
+
 const char *un__opt_share_of(const un__opt_kernel *k, uint32_t axis, int64_t stages, const un__target *t, un__opt_share *out) {
   un__digits d;
   *out = (un__opt_share){.axis = axis, .stages = stages < 2 ? 1 : stages};
@@ -229,7 +233,7 @@ const char *un__opt_share_of(const un__opt_kernel *k, uint32_t axis, int64_t sta
   const char *why = un__digits_of(&d, &k->nodes, t->gpu.warp);
   if (!why) why = check_stages(k, axis, stages, t);
   if (why) return why;
-  uint64_t bytes = 0, most = out->stages > 1 || t->gpu.shared_bytes < STATIC_BYTES ? t->gpu.shared_bytes : STATIC_BYTES;
+  uint64_t bytes = 0, most = un__opt_share_room(t, out->stages);
   out->threads = d.threads;
   why = "threads of a block read nothing again, or out of order, that can be staged there";
   for (uint32_t i = 0; i < k->nvalues && out->n < UN__OPT_MAX_SHARED; i++) {

@@ -29,6 +29,9 @@ typedef struct un__opt_share {
   int64_t stages;                    /* rounds of the loop that are in shared memory at once; 1: each is copied when it comes */
 } un__opt_share;
 
+/* Bytes of shared memory for what is staged. */
+uint64_t un__opt_share_room(const un__target *t, int64_t stages);
+
 /* What can be staged at an axis; the reason when nothing can. With 2 stages or more copies run asynchronously, so many rounds
  * ahead less one. */
 const char *un__opt_share_of(const un__opt_kernel *k, uint32_t axis, int64_t stages, const un__target *t, un__opt_share *out);

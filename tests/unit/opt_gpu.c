@@ -273,6 +273,18 @@ Test(opt_gpu, products_without_tensor_cores_have_rings_of_two) {
   check_ring(UN_F64, 4096, false, false, 2, 8);
 }
 
+/* out[i, j] = sum of x[i, k] * y[k, j] * z[i, j, k]: rows and columns of z are more than a block has room for. */
+Test(opt_gpu, what_does_not_fit_is_not_staged) {
+  enum { N = 512 };
+  build b = {.g = g};
+  const un_uop *o = b_out(&b, UN_F32, N * N), *x = b_param(&b, UN_F32, N * N), *y = b_param(&b, UN_F32, N * N), *z = b_param(&b, UN_F32, N * N * N);
+  const un_uop *i = b_loop(&b, N, 0), *j = b_loop(&b, N, 1), *k = b_red(&b, N, 2);
+  const un_uop *v = un__binary(g, UN__OP_MUL, b_load(&b, x, b_at(&b, i, N, k)), b_load(&b, y, b_at(&b, k, N, j)));
+  v = b_reduce(&b, UN__OP_ADD, un__binary(g, UN__OP_MUL, v, b_load(&b, z, b_at(&b, b_at(&b, i, N, j), N, k))), k);
+  kern kernel = b_done(&b, b_end(&b, b_store(&b, o, b_at(&b, i, N, j), v), i, j));
+  check_why(&kernel, "product: 32 x 64 results of ranges 0 and 1 a block: 128 blocks\n");
+}
+
 Test(opt_gpu, why_matmul_on_tensor_cores) {
   kern k = k_core(g, &(core_product){.d = UN_BF16, .m = 4096, .n = 4096, .k = 4096, .epilogue = NARROW});
   un__strbuf why;

@@ -54,6 +54,18 @@ ruleset tensor_form {
   rule contiguous_stored: CONTIGUOUS(x = {BUFFER|CONTIGUOUS|COPY}(..)) ~> x
     test CONTIGUOUS(v:f32) -> v
     test CONTIGUOUS(EXP(v:f32)) -> nomatch
+
+  /// Between devices go whole buffers, which both sides have: what is copied is stored.
+  @proof(trusted "storage only")
+  rule copy_contiguous: COPY<device>(CONTIGUOUS(x)) ~> COPY<device>(x)
+    test COPY<1>(CONTIGUOUS(EXP(v:f32))) -> COPY<1>(EXP(v))
+    test COPY<1>(EXP(v:f32)) -> nomatch
+
+  /// The elements keep their order, so the copy's kernel has one index on both sides, which is how a transfer is known.
+  @proof(trusted "storage only")
+  rule copy_reshape: COPY<device>(RESHAPE(x, *d)) ~> RESHAPE(COPY<device>(x), *d)
+    test COPY<1>(RESHAPE(v:f32, 1)) -> RESHAPE(COPY<1>(v), 1)
+    test COPY<1>(EXP(v:f32)) -> nomatch
 }
 
 /// What uses an index that may be none: the WHERE that a gather or PAD left above selects something else there.

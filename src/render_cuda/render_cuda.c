@@ -135,11 +135,36 @@ static int64_t bytes_loaded_at_once(const un_uop *linear) {
  * loads less the blocks count: column sums and softmax lose 10 % without. */
 enum { MUCH_AT_ONCE = 128 };
 
+/* The 32-bit registers of a thread's arrays. */
+static int64_t words_of_arrays(const un_uop *linear) {
+  int64_t words = 0;
+  for (uint32_t i = 0; i < linear->nsrc; i++) {
+    const un_uop *n = linear->src[i];
+    if (!un__is(n, UN__OP_DEFINE_REG)) continue;
+    int64_t size = un__dt_info(n->dtype)->size, count = un__known_size(n->src[0]) * un__dt_lanes(n->dtype);
+    words += count > 0 ? count * (size < 4 ? 4 : size) / 4 : 0;
+  }
+  return words;
+}
+
+/* 0: what the compiler thinks best. A thread with a large tile of results in registers needs some more to work with; one register beyond
+ * what leaves room for another block halves what a multiprocessor has to do while loads are under way (products of f32, whose second
+ * operand is turned: 129). */
+static int64_t least_blocks(const un__cstyle *c, int64_t group) {
+  enum { REGISTERS = 65536, MOST_OF_A_THREAD = 255, LARGE_TILE = 64, TO_WORK_WITH = 48 };
+  if (bytes_loaded_at_once(c->list) >= MUCH_AT_ONCE) return 1;
+  int64_t words = words_of_arrays(c->list), blocks = REGISTERS / (group * (words + TO_WORK_WITH));
+  bool has_room = group * blocks * MOST_OF_A_THREAD < REGISTERS;
+  return words >= LARGE_TILE && blocks > 1 && !has_room ? blocks : 0;
+}
+
 static void put_signature(const un__cuda *r, const char *entry, un__strbuf *out) {
   const un__cstyle *c = &r->c;
   const char *comma = "";
-  un__sb_printf(out, "\nextern \"C\" __global__ void __launch_bounds__(%lld%s) %s(", (long long)r->group,
-                bytes_loaded_at_once(c->list) >= MUCH_AT_ONCE ? ", 1" : "", entry);
+  int64_t blocks = least_blocks(c, r->group);
+  un__sb_printf(out, "\nextern \"C\" __global__ void __launch_bounds__(%lld", (long long)r->group);
+  if (blocks) un__sb_printf(out, ", %lld", (long long)blocks);
+  un__sb_printf(out, ") %s(", entry);
   for (size_t i = 0; i < c->params.n; i++, comma = ", ") {
     const un_uop *p = c->params.at[i];
     un__sb_printf(out, "%s%s%s *__restrict__ p%zu", comma, p && c->written.at[i] ? "" : "const ",

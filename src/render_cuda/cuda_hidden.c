@@ -4,7 +4,7 @@
  * out of one word, it takes them by their places in it and forgets what else was done: of a[i] * (i8)(b[i] * 2), which it sees as
  * shifts of b's word by 25 bits, the doubling; of two bytes times constants even the sign. So a word that is cut goes through an
  * asm of no text first, anew for each piece: then no two pieces are seen to be of one word. The asm costs no instruction, and
- * what is left of dp4a is right. Unsigned bytes were never seen wrong. */
+ * what is left of dp4a is right. Signed halves of words are taken the same way, by dp2a. Unsigned pieces were never seen wrong. */
 #include "cuda_parts.h"
 
 bool un__cuda_find_data(un__cuda *r, const un_uop *linear) {
@@ -47,7 +47,8 @@ un__c_ref un__cuda_operand(un__cstyle *c, const un_uop *n, un__c_ref first) {
 static bool computes(const un_uop *user) { return user->op != UN__OP_STORE && user->op != UN__OP_WMMA; }
 
 bool un__cuda_is_cut(const un__cstyle *c, const un_uop *n) {
-  if (un__dt_scalar(n->dtype) != UN_I8) return false;
+  un__dtype d = un__dt_scalar(n->dtype);
+  if (d != UN_I8 && d != UN_I16) return false;
   for (uint32_t i = c->at + 1; i < c->list->nsrc; i++) {
     const un_uop *user = c->list->src[i];
     for (uint32_t k = 0; k < user->nsrc; k++)

@@ -30,8 +30,8 @@ bool un__cuda_find_data(un__cuda *r, const un_uop *linear);
 /* "u32 t5 = ": the word follows, then the end. */
 un__c_ref un__cuda_begin_hidden(un__cstyle *c, const char *type);
 void un__cuda_end_hidden(un__cstyle *c, un__c_ref t, uint32_t size);
-/* Whether lanes of n, some to a word, are to be cut out of hidden words: signed bytes that something other than a
- * tensor core computes with. */
+/* Whether lanes of n, some to a word, are to be cut out of hidden words: signed bytes or halves that something other
+ * than a tensor core computes with. */
 bool un__cuda_is_cut(const un__cstyle *c, const un_uop *n);
 /* The first operand of n as the compiler may see it (hook of the dialect). */
 un__c_ref un__cuda_operand(un__cstyle *c, const un_uop *n, un__c_ref first);

@@ -68,7 +68,7 @@ static void check_no_contraction(const char *arch) {
   un__free(ptx);
 }
 
-/* Sums of four products of bytes of one word each (src/render_cuda/cuda_hidden.c). */
+/* Sums of products of bytes, or of halves, of one word each (src/render_cuda/cuda_hidden.c). */
 #define BYTES(middle, last) \
   "unir 1\ngraph @k stage=linear {\n  %0 = const i64 [val=1]\n  %1 = param ptr.i32 %0 [slot=0]\n  %2 = const i32 [val=0]\n" \
   "  %3 = const i64 [val=4]\n  %4 = param ptr.i8 %3 [slot=2]\n  %5 = param ptr.i8 %3 [slot=1]\n  %6 = index ptr.i32 %1, %2\n" \
@@ -91,6 +91,12 @@ static const struct { const char *name, *list; } byte_sums[] = {
          "  %21 = param ptr.i32 %0 [slot=4]\n  %22 = index ptr.i32 %21, %2\n  %23 = load i32 %22\n  %24 = vectorize i32x4 %23\n"
          "  %25 = shl i32x4 %24, %14\n  %26 = shr i32x4 %25, %15\n  %27 = mul i32x4 %20, %26\n  %28", "%27")
    "  %29 = store void %6, %28\n  linear %0..%29\n}\n"},
+  {"doubled halves of words",
+   "unir 1\ngraph @k stage=linear {\n  %0 = const i64 [val=1]\n  %1 = param ptr.i32 %0 [slot=0]\n  %2 = const i32 [val=0]\n"
+   "  %3 = const i64 [val=2]\n  %4 = param ptr.i16 %3 [slot=2]\n  %5 = param ptr.u8 %3 [slot=1]\n  %6 = index ptr.i32 %1, %2\n"
+   "  %7 = index ptr.i16 %4, %2\n  %8 = load i16x2 %7\n  %9 = const i16x2 [val=2]\n  %10 = mul i16x2 %8, %9\n  %11 = cast i32x2 %10\n"
+   "  %12 = index ptr.u8 %5, %2\n  %13 = load u8x2 %12\n  %14 = cast i32x2 %13\n  %15 = mul i32x2 %11, %14\n"
+   "  %16 = hreduce i32 %15 [op=add]\n  %17 = store void %6, %16\n  linear %0..%17\n}\n"},
 };
 
 /* Whether a sum of products takes a word as it was loaded: then what was done to its bytes is lost. */

@@ -118,6 +118,21 @@ void promotion(void) {
   same("i16 + u16 is i32", sum, (const int32_t[]){65235, 14, 32001}, 3, 0, 1);
 }
 
+/* Two numbers of 16 bits to a word, doubled before bytes multiply them. */
+static void doubled_halves(void) {
+  enum { N = 1024, K = 2 };
+  int16_t a[N * K];
+  uint8_t b[N * K];
+  int32_t want[N] = {0};
+  for (int i = 0; i < N * K; i++) {
+    a[i] = (int16_t)random_u32(), b[i] = (uint8_t)random_u32();
+    want[i / K] += (int16_t)(2 * a[i]) * b[i];
+  }
+  un_tensor *x = un_from_data(cx, UN_I16, un_shape(2, N, K), a), *y = un_from_data(cx, UN_U8, un_shape(2, N, K), b);
+  un_tensor *z = un_mul(un_cast(un_add(x, x), UN_I32), un_cast(y, UN_I32));
+  same("doubled halves of words by bytes", un_sum(z, un_list(1), false), want, N, 0, 1);
+}
+
 /* Sums of products of what fits a byte, cut out of words by loads or by shifts and changed before it is multiplied: compilers
  * have instructions for such sums, and take a factor by its place in the word. */
 void byte_products(void) {
@@ -145,6 +160,7 @@ void byte_products(void) {
     snprintf(name, sizeof name, "bytes by numbers, %s", change[c]);
     same(name, un_sum(un_mul(z, number), un_list(1), false), numbered, N, 0, 1);
   }
+  doubled_halves();
   for (int i = 0; i < N; i++) {
     w[i] = (int32_t)random_u32();
     for (int k = 0; k < K; k++) high[i] += a[i * K + k] * ((int32_t)((uint32_t)w[i] << (24 - 8 * k)) >> 28);

@@ -174,10 +174,14 @@ static const char *check_lengths(const view *v) {
   return NULL;
 }
 
+/* The loop of a ring, and those in which registers live anew, are named as the loops that they are. */
 static const char *check_rings(const view *v) {
-  for (size_t i = 0; i < v->k->nodes.n; i++)
-    if (un__is(v->k->nodes.at[i], UN__OP_SLOT) && v->k->nodes.at[i]->src[1] == v->axis->range)
-      return "operands are staged rounds ahead of it";
+  for (size_t i = 0; i < v->k->nodes.n; i++) {
+    const un_uop *n = v->k->nodes.at[i];
+    bool slot = un__is(n, UN__OP_SLOT);
+    for (uint32_t j = 1; (slot || un__is(n, UN__OP_DEFINE_REG)) && j < n->nsrc; j++)
+      if (n->src[j] == v->axis->range) return slot ? "operands are staged rounds ahead of it" : "operands are held in registers inside it";
+  }
   return NULL;
 }
 

@@ -41,17 +41,17 @@ typedef struct bench {
 } bench;
 
 /* Up to eight random steps, each taken when it is legal. The kernel and the seed alone decide. */
-/* What a step may make of a range; COUNT: an operand is staged. */
+/* What a step may make of a range; COUNT: an operand is staged, on a GPU for some rounds at once too. */
 static const un__axis cpu_axes[] = {UN__AXIS_LOOP,   UN__AXIS_THREAD, UN__AXIS_UPCAST, UN__AXIS_UPCAST,
                                     UN__AXIS_UNROLL, UN__AXIS_UNROLL, UN__AXIS_REDUCE, UN__AXIS_COUNT};
 static const un__axis gpu_axes[] = {UN__AXIS_GLOBAL, UN__AXIS_LOCAL,  UN__AXIS_UPCAST,       UN__AXIS_WARP,
                                     UN__AXIS_UNROLL, UN__AXIS_REDUCE, UN__AXIS_GROUP_REDUCE, UN__AXIS_COUNT};
 
 static un__opt_step random_step(rng *r, const un__target *t) {
-  static const int64_t factors[] = {0, 2, 3, 4, 5, 8, 16};
+  static const int64_t factors[] = {0, 2, 3, 4, 5, 8, 16}, rounds[] = {0, 2, 3, 4};
   un__axis axis = (t->gpu.arch ? gpu_axes : cpu_axes)[rng_below(r, 8)];
   int64_t id = (int64_t)rng_below(r, 6);
-  if (axis == UN__AXIS_COUNT) return (un__opt_step){.range_id = id, .kind = UN__OPT_STAGE};
+  if (axis == UN__AXIS_COUNT) return (un__opt_step){.range_id = id, .factor = t->gpu.arch ? rounds[rng_below(r, 4)] : 0, .kind = UN__OPT_STAGE};
   bool outer = axis == UN__AXIS_THREAD || axis == UN__AXIS_GLOBAL;
   return (un__opt_step){id, axis, factors[rng_below(r, 7)], !outer, UN__OPT_SPLIT};
 }

@@ -72,9 +72,9 @@ static node behind(maker *m, node x) {
 }
 
 void make_products(maker *m) {
-  static const un_dtype dtypes[] = {UN_F16, UN_BF16, UN_BF16, UN_I8, UN_U8, UN_F32};
+  static const un_dtype dtypes[] = {UN_F16, UN_BF16, UN_BF16, UN_I8, UN_U8, UN_F32, UN_F64, UN_I32, UN_I64, UN_U32};
   un__graph *g = graph_of(m);
-  un_dtype d = dtypes[rng_below(m->r, 6)];
+  un_dtype d = dtypes[rng_below(m->r, sizeof dtypes / sizeof *dtypes)];
   int64_t batch = rng_below(m->r, 4) ? 0 : 1 + (int64_t)rng_below(m->r, 3), rows = size(m), k = depth(m);
   node x = operand(m, d, batch, rows, k);
   uint32_t n = rng_below(m->r, 4) ? 1 : 3;      /* as of queries, keys and values */

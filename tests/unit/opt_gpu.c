@@ -188,6 +188,8 @@ Test(opt_gpu, rings_are_refused_with_the_reason) {
   SAYS(dealt, core_gpu, UN__LIC_PRECISE, "", RING(2, 1));
   SAYS(ring, core_gpu, UN__LIC_PRECISE, "operands are staged rounds ahead of it", 2, UN__AXIS_REDUCE, 2, true);
   SAYS(ring, core_gpu, UN__LIC_PRECISE, "operands are staged already", RING(2, 2));
+  kern around = AFTER(tiles, core_gpu, STEPS(2, 32), STEPS(7, 8), {RING(7, 2)});
+  SAYS(around, core_gpu, UN__LIC_PRECISE, "operands are held in registers inside it", 2, UN__AXIS_REDUCE, 2, true);
 }
 
 Test(opt_gpu, numbers_of_threads_have_a_limit) {

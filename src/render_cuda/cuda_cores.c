@@ -55,15 +55,17 @@ void un__cuda_put_core_functions(const un__cuda *r, un__strbuf *out) {
 
 static uint32_t elements_in_word(const un_uop *n) { return 4u / un__dt_info(n->dtype)->size; }
 
-/* Whether something other than a product takes the fragment's lanes. */
-static bool is_unpacked(const un__cstyle *c, const un_uop *n) {
+bool un__cuda_is_taken(const un__cstyle *c, const un_uop *n, bool (*how)(const un_uop *user, uint32_t k)) {
   for (uint32_t i = c->at + 1; i < c->list->nsrc; i++) {
     const un_uop *user = c->list->src[i];
     for (uint32_t k = 0; k < user->nsrc; k++)
-      if (user->src[k] == n && !(un__is(user, UN__OP_WMMA) && k < 2)) return true;
+      if (user->src[k] == n && how(user, k)) return true;
   }
   return false;
 }
+
+/* Something other than a product takes the fragment's lanes. */
+static bool unpacks(const un_uop *user, uint32_t k) { return !(un__is(user, UN__OP_WMMA) && k < 2); }
 
 static void put_word_at(un__cstyle *c, uint32_t i) { un__c_emit(c, "w%d[%d]", (int64_t)c->at, (int64_t)i); }
 
@@ -97,7 +99,7 @@ bool un__cuda_put_ldmatrix(un__cstyle *c, const un_uop *n) {
   un__c_emit(c, "%s(w%d, ", ldmatrix[which].name, (int64_t)c->at);
   un__c_put_address(c, n->src[0]);
   un__c_emit(c, ");\n");
-  if (is_unpacked(c, n)) put_lanes(c, n);
+  if (un__cuda_is_taken(c, n, unpacks)) put_lanes(c, n);
   return true;
 }
 

@@ -44,15 +44,9 @@ un__c_ref un__cuda_operand(un__cstyle *c, const un_uop *n, un__c_ref first) {
   return t;
 }
 
-static bool computes(const un_uop *user) { return user->op != UN__OP_STORE && user->op != UN__OP_WMMA; }
+static bool computes(const un_uop *user, uint32_t k) { return user->op != UN__OP_STORE && user->op != UN__OP_WMMA; }
 
 bool un__cuda_is_cut(const un__cstyle *c, const un_uop *n) {
   un__dtype d = un__dt_scalar(n->dtype);
-  if (d != UN_I8 && d != UN_I16) return false;
-  for (uint32_t i = c->at + 1; i < c->list->nsrc; i++) {
-    const un_uop *user = c->list->src[i];
-    for (uint32_t k = 0; k < user->nsrc; k++)
-      if (user->src[k] == n && computes(user)) return true;
-  }
-  return false;
+  return (d == UN_I8 || d == UN_I16) && un__cuda_is_taken(c, n, computes);
 }

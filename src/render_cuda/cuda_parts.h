@@ -25,6 +25,9 @@ bool un__cuda_store(un__cstyle *c, const un_uop *n);
 /* The types that these accesses use. */
 void un__cuda_put_vector_types(const un__cuda *r, un__strbuf *out);
 
+/* Whether a node behind the one that is written now has n as a source k for which `how` holds. */
+bool un__cuda_is_taken(const un__cstyle *c, const un_uop *n, bool (*how)(const un_uop *user, uint32_t k));
+
 /* Words whose origin the compiler must not see (cuda_hidden.c). Before the list is rendered; false: no memory. */
 bool un__cuda_find_data(un__cuda *r, const un_uop *linear);
 /* "u32 t5 = ": the word follows, then the end. */
